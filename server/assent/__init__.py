@@ -1,0 +1,3 @@
+"""Assent: an AI coding agent hosted as a language server."""
+
+__version__ = "0.1.0"

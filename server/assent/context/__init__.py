@@ -1,0 +1,1 @@
+"""The five reductions, as pure functions over messages."""

@@ -1,0 +1,1 @@
+"""What the engine knows of an editor: documents, proposals, rebase, diagnostics."""

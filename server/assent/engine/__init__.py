@@ -1,0 +1,1 @@
+"""The query loop and the engine that owns a conversation."""

@@ -1,0 +1,1 @@
+"""Where users extend the engine: hooks, commands, memory, agents."""

@@ -1,0 +1,1 @@
+"""Live sessions: inbox, running turn, events, asks."""

@@ -1,0 +1,1 @@
+"""What lives on disk: transcripts, spilled results, file history, settings."""

@@ -1,0 +1,1 @@
+"""Tools the model can call: the protocol, the registry, one file per tool."""

@@ -1,0 +1,161 @@
+"""What a tool is (T1), and what it gets to work with.
+
+A tool is one module: an input struct, what it will touch (`action`), and `call`. It never decides whether it may run;
+the permission chain does, from the `Action`. Failures the model should read are `ToolError`; anything else is a bug.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import msgspec
+
+from assent.types.blocks import Json
+from assent.types.errors import ToolError
+from assent.types.permissions import Action, Mode
+from assent.types.ports import EditorQueries, EditPlan, HandleElicitation, SpillStore, ToolResultContent, Workspace
+
+
+class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The base of every tool's input: unknown fields are refused with a clear message to the model."""
+
+
+InputT = TypeVar("InputT", bound=Input)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    content: ToolResultContent
+    is_error: bool = False
+    summary: str = ""  # one line for people
+    stop_turn: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadMark:
+    """What the model last saw of a file: guards must-read-first, staleness, and re-read stubs (C7)."""
+
+    sha256: str
+    mtime_ns: int
+    version: int | None = None
+    whole: bool = True
+    offset: int | None = None
+    limit: int | None = None
+    tool_use_id: str = ""
+    in_view: bool = True  # false once a reduction took the result out of the model's view
+
+
+class AgentRunner(Protocol):
+    """Runs a subagent to its end and gives its last words (T7)."""
+
+    async def run(
+        self, *, agent: str, prompt: str, description: str, background: bool, ctx: ToolContext
+    ) -> ToolOutput: ...
+
+
+class Jobs(Protocol):
+    """Background shell commands of the session (T5, S5); concrete in `tools/jobs.py`."""
+
+    def list(self) -> list[Json]: ...
+    async def kill(self, job_id: str) -> bool: ...
+    async def close(self) -> None: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class SessionState:
+    """What tools change and the session keeps: owned by the engine, published by the session."""
+
+    cwd: str
+    mode: Mode = "default"
+    mode_before_plan: Mode | None = None
+    todos: list[Json] = field(default_factory=list[Json])
+    plan: str = ""
+    read_files: dict[str, ReadMark] = field(default_factory=dict[str, ReadMark])  # by absolute path
+    worktree: str | None = None
+    on_change: Callable[[str], None] = lambda _what: None  # "todos", "mode", "cwd", "plan"
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolContext:
+    """Everything a call may use. One per call; `state` is shared by the session."""
+
+    session_id: str
+    tool_use_id: str
+    state: SessionState
+    workspace: Workspace
+    roots: tuple[str, ...] = ()  # workspace folders, from the editor only; cwd is always among them
+    progress: Callable[[str], None] = lambda _text: None
+    proposal_id: str | None = None  # from the Allow, for edits
+    plan: EditPlan | None = None  # what `prepare` gave
+    elicit: HandleElicitation | None = None
+    editor: EditorQueries | None = None
+    agents: AgentRunner | None = None
+    jobs: Jobs | None = None
+    spill: SpillStore | None = None
+    env: dict[str, str] = field(default_factory=dict[str, str])  # settings' env, trusted sources only
+    search_web: Callable[[str, list[str], list[str]], Awaitable[ToolResultContent]] | None = None
+    summarise: Callable[[str, str], Awaitable[str]] | None = None  # (text, prompt) with the small model, when allowed
+
+    @property
+    def cwd(self) -> str:
+        return self.state.cwd
+
+
+class Tool(Generic[InputT]):
+    """The base of every tool. Subclasses set the class variables and override `action` and `call`."""
+
+    name: ClassVar[str]
+    input_type: ClassVar[type[Input]]
+    max_result_chars: ClassVar[int] = 30_000
+    timeout: ClassVar[float | None] = 120.0  # seconds; stopped while a person is being waited for
+    plan_mode: ClassVar[bool] = True  # may it be used while planning (read-only or harmless tools)
+
+    def description(self) -> str:
+        raise NotImplementedError
+
+    def enabled(self, state: SessionState) -> bool:
+        return True
+
+    def input_schema(self) -> Json:
+        """A self-contained JSON schema object for the API."""
+        (schema,), defs = msgspec.json.schema_components([self.input_type], ref_template="#/$defs/{name}")
+        own = defs.pop(self.input_type.__name__, schema)
+        own.pop("title", None)
+        if defs:
+            own["$defs"] = defs
+        return own
+
+    def definition(self) -> Json:
+        return {"name": self.name, "description": self.description(), "input_schema": self.input_schema()}
+
+    def parse(self, raw: object) -> InputT:
+        try:
+            return typing.cast("InputT", msgspec.convert(raw, self.input_type))
+        except msgspec.ValidationError as error:
+            raise ToolError(f"Invalid input for {self.name}: {error}") from None
+
+    def concurrency_safe(self, input: InputT) -> bool:
+        return False
+
+    def action(self, input: InputT, *, cwd: str) -> Action:
+        raise NotImplementedError
+
+    def title(self, input: InputT) -> str:
+        return self.name
+
+    async def prepare(self, input: InputT, ctx: ToolContext) -> EditPlan | None:
+        """For edits: compute the change before anyone is asked, so the ask can show it. Raises ToolError."""
+        return None
+
+    async def call(self, input: InputT, ctx: ToolContext) -> ToolOutput:
+        raise NotImplementedError
+
+
+AnyTool = Tool[Any]
+
+
+def as_json(input: InputTnput) -> Json:
+    return typing.cast("Json", msgspec.to_builtins(input))

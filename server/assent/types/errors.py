@@ -1,0 +1,123 @@
+"""The small tree of errors.
+
+    AssentError
+    ├── ToolError             the model sees it as an error result; the turn goes on
+    ├── ModelError            a call to the model failed; recovered from by name, or a terminal
+    │   ├── PromptTooLong
+    │   ├── MediaTooLarge
+    │   ├── StreamInterrupted the stream was cut, stalled or malformed after it had begun
+    │   ├── FallbackTriggered overloaded three times in a row, and there is a fallback model
+    │   └── NoCredentials
+    ├── SettingsError         names the file and the key
+    ├── StorageError          a transcript could not be read or written
+    ├── ProtocolError         answers a request on the wire: kind, code, hint
+    └── AbortError            one-shot helpers only; `submit` never raises it
+
+Anything else that escapes is a bug: logged at the boundary, and the session survives.
+"""
+
+from typing import Any
+
+
+class AssentError(Exception):
+    """The root; its message is written for people."""
+
+
+class ToolError(AssentError):
+    """Something the model should know about its call."""
+
+
+class ModelError(AssentError):
+    def __init__(
+        self, message: str, *, kind: str = "api_error", status: int | None = None, request_id: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        self.request_id = request_id
+
+
+class PromptTooLong(ModelError):
+    """The endpoint refused the request for its size; the numbers are there when the endpoint told them."""
+
+    def __init__(
+        self, message: str, *, status: int | None = 400, actual: int | None = None, limit: int | None = None
+    ) -> None:
+        super().__init__(message, kind="prompt_too_long", status=status)
+        self.actual = actual
+        self.limit = limit
+
+
+class MediaTooLarge(ModelError):
+    def __init__(self, message: str, *, status: int | None = 400) -> None:
+        super().__init__(message, kind="media_too_large", status=status)
+
+
+class StreamInterrupted(ModelError):
+    def __init__(self, message: str, *, kind: str = "stream_interrupted") -> None:
+        super().__init__(message, kind=kind)
+
+
+class FallbackTriggered(ModelError):
+    def __init__(self, *, original: str, fallback: str) -> None:
+        super().__init__(f"{original} is overloaded; switching to {fallback} for this turn", kind="fallback")
+        self.original = original
+        self.fallback = fallback
+
+
+class NoCredentials(ModelError):
+    def __init__(self, message: str) -> None:
+        super().__init__(message, kind="no_credentials", status=401)
+
+
+class SettingsError(AssentError):
+    def __init__(self, message: str, *, file: str | None = None, key: str | None = None) -> None:
+        super().__init__(message)
+        self.file = file
+        self.key = key
+
+
+class StorageError(AssentError):
+    pass
+
+
+class AbortError(AssentError):
+    pass
+
+
+ERROR_CODES: dict[str, int] = {
+    "invalidRequest": -32600,
+    "invalidParams": -32602,
+    "methodNotFound": -32601,
+    "notInitialized": -32002,
+    "cancelled": -32800,
+    "internal": -32603,
+} | dict.fromkeys(
+    (
+        "unknownSession",
+        "unknownProposal",
+        "unknownHunk",
+        "unknownAsk",
+        "busy",
+        "ownedElsewhere",
+        "untrusted",
+        "noCredentials",
+        "staleProposal",
+        "outsideWorkspace",
+        "permissionDenied",
+        "tooLarge",
+        "unsupported",
+    ),
+    -32803,
+)
+
+
+class ProtocolError(AssentError):
+    """Answers one request with `error.data = {kind, hint, …}`; never a traceback."""
+
+    def __init__(self, kind: str, message: str, *, hint: str = "", data: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.code = ERROR_CODES[kind]
+        self.hint = hint
+        self.data = data or {}

@@ -1,0 +1,10 @@
+"""Ids we mint: at most 12 characters, URL-safe, unguessable enough to name files."""
+
+import secrets
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_id(prefix: str = "") -> str:
+    """A fresh id of exactly 12 characters, the prefix included."""
+    return prefix + "".join(secrets.choice(_ALPHABET) for _ in range(12 - len(prefix)))
