@@ -157,5 +157,5 @@ class Tool(Generic[InputT]):
 AnyTool = Tool[Any]
 
 
-def as_json(input: InputTnput) -> Json:
+def as_json(input: Input) -> Json:
     return typing.cast("Json", msgspec.to_builtins(input))

@@ -47,7 +47,7 @@ class ModelRequest:
 
 ModelEvent = StreamEvent | AssistantMessage | AssistantFinal | ApiRetry | Heartbeat
 CallModel = Callable[[ModelRequest], AsyncGenerator[ModelEvent, None]]
-"""Yields partials, a message per closed block, then the final. Raises a `ModelError`; a cut stream never looks whole."""
+"""Yields partials, a message per closed block, then the final; raises `ModelError`. A cut stream never looks whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
