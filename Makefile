@@ -1,0 +1,55 @@
+# `make demo` shows the product; `make test` proves it. Both set up what they need.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help demo test lint format check unit coverage editors torture bench clean setup
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(VENV)/.installed ## a virtual environment with the program in it
+
+demo: $(VENV)/.installed ## a conversation on a scratch project, offline (IN=nvim or IN=code opens an editor)
+	@$(BIN)/assent demo --in $(or $(IN),terminal)
+
+test: check unit coverage editors ## everything: lint, types, unit, end to end, real editors
+
+check: $(VENV)/.tools
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright --warnings
+
+lint: check ## ruff and pyright
+
+format: $(VENV)/.tools ## let ruff tidy the code
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+unit: $(VENV)/.tools
+	$(PYTEST) -m "not torture and not editor" tests
+
+torture: $(VENV)/.tools ## the long seeded runs
+	$(PYTEST) -m torture tests
+
+bench: $(VENV)/.tools ## ours against the floor, in one interleaved run
+	$(BIN)/python -m benchmarks
+
+clean: ## remove what was built
+	rm -rf $(VENV) .cache dist out .pytest_cache .ruff_cache .hypothesis .coverage
+
+$(VENV)/bin/python:
+	@.ci/python $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing Assent into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.tools: pyproject.toml constraints.txt | $(VENV)/.installed
+	@echo "Installing the test tools into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@

@@ -1,0 +1,310 @@
+"""`assent chat`: the whole product in a terminal, over the same wire an editor uses.
+
+It shows, asks and answers; it decides nothing. Ctrl-C stops the running turn; at the prompt it leaves.
+"""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from assent.cli import render
+from assent.cli.terminal import Terminal
+from assent.cli.wire import Wire
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+
+HELP = "Type a request, or /help for commands. Ctrl-C stops a running turn, Ctrl-D leaves."
+
+
+def run(
+    *,
+    cwd: Path | None,
+    prompts: list[str],
+    model: str | None = None,
+    mode: str | None = None,
+    session: str | None = None,
+    offline: bool = False,
+    answer_for_me: bool = False,
+) -> int:
+    terminal = Terminal()
+    if not terminal.interactive and not answer_for_me:
+        terminal.line('assent chat needs a terminal to ask you in. Without one, use: assent ask "…"')
+        return 2
+    folder = (cwd or Path.cwd()).resolve()
+    if not folder.is_dir():
+        terminal.line(f"assent: {folder} is not a folder")
+        return 2
+    chat = Chat(terminal, folder, answer_for_me=answer_for_me)
+    return asyncio.run(chat.talk(prompts, model=model, mode=mode, session=session, offline=offline))
+
+
+class Chat:
+    def __init__(self, terminal: Terminal, cwd: Path, *, answer_for_me: bool) -> None:
+        self._terminal = terminal
+        self._cwd = cwd
+        self._answer_for_me = answer_for_me
+        self._session = ""
+        self._streamed = False  # whether the open answer's text has been shown as deltas
+        self._speaking = asyncio.Lock()  # one question to the person at a time
+        self._asked: set[str] = set()  # proposals that an ask has shown
+        self._last: Json | None = None
+        self._reviews: set[asyncio.Task[None]] = set()
+        self._turn: asyncio.Task[Json] | None = None
+
+    async def talk(
+        self, prompts: list[str], *, model: str | None, mode: str | None, session: str | None, offline: bool
+    ) -> int:
+        wire = Wire(arguments=["--offline"] if offline else [])
+        wire.requests["assent/permission/ask"] = self._permission
+        wire.requests["assent/elicit"] = self._elicit
+        wire.notifications["assent/session/event"] = self._event
+        await wire.start()
+        self._wire = wire
+        try:
+            await self._open(model=model, mode=mode, session=session)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
+            await self._converse(prompts)
+        except ProtocolError as error:
+            self._say("red", f"assent: {error}" + (f" — {error.hint}" if error.hint else ""))
+            return 1
+        except asyncio.CancelledError:
+            return 130
+        finally:
+            await wire.stop()
+        return 1 if self._last and self._last["isError"] else 0
+
+    async def _open(self, *, model: str | None, mode: str | None, session: str | None) -> None:
+        root = self._cwd.as_uri()
+        client = {"permissions": True, "elicitation": True, "review": True, "partials": True}
+        await self._wire.request(
+            "initialize",
+            {
+                "processId": os.getpid(),
+                "clientInfo": {"name": "assent-chat"},
+                "rootUri": root,
+                "workspaceFolders": [{"uri": root, "name": self._cwd.name}],
+                "capabilities": {},
+                "initializationOptions": {"assent": {"client": client}},
+            },
+        )
+        self._wire.notify("initialized", {})
+        if session is not None:
+            await self._resume(session)
+            return
+        options = {"model": model, "mode": mode}
+        opened = await self._wire.request(
+            "assent/session/new",
+            {"cwd": str(self._cwd)} | {key: value for key, value in options.items() if value is not None},
+        )
+        self._session = opened["sessionId"]
+        self._say("dim", f"session {self._session} · model {opened['model']} · mode {opened['mode']} · {self._cwd}")
+        if self._terminal.interactive:
+            self._say("dim", HELP)
+
+    async def _resume(self, session: str) -> None:
+        if session == "latest":
+            listed = await self._wire.request("assent/session/list", {"cwd": str(self._cwd)})
+            if not listed["sessions"]:
+                raise ProtocolError("unknownSession", "there is no conversation in this folder yet", hint="assent chat")
+            session = listed["sessions"][0]["sessionId"]
+        attached = await self._wire.request("assent/session/attach", {"sessionId": session})
+        self._session = session
+        for message in attached["messages"]:
+            if not message.get("meta"):
+                self._show_message(message)
+        self._say("dim", f"session {session} · model {attached['model']} · mode {attached['mode']}")
+
+    async def _converse(self, prompts: list[str]) -> None:
+        waiting = list(prompts)
+        while True:
+            if waiting:
+                prompt = waiting.pop(0)
+                self._say("bold", f"> {prompt}")
+            elif not self._terminal.interactive:
+                return
+            else:
+                typed = await self._terminal.ask(self._terminal.palette.paint("bold", "> "))
+                if typed is None:
+                    return
+                prompt = typed.strip()
+                if not prompt:
+                    continue
+            self._turn = asyncio.create_task(self._send(prompt))
+            try:
+                answer = await self._turn
+            finally:
+                self._turn = None
+            self._last = answer["result"]
+            self._terminal.line(render.result_line(answer["result"], self._terminal.palette))
+
+    async def _send(self, prompt: str) -> Json:
+        return await self._wire.request(
+            "assent/session/send", {"sessionId": self._session, "prompt": prompt, "wait": True}
+        )
+
+    def _interrupt(self) -> None:
+        if self._turn is None:
+            self._terminal.line()
+            for task in asyncio.all_tasks():
+                task.cancel()
+            return
+        self._say("yellow", "stopping…")
+        task = asyncio.create_task(self._stop_turn())
+        self._reviews.add(task)
+        task.add_done_callback(self._reviews.discard)
+
+    async def _stop_turn(self) -> None:
+        await self._wire.request("assent/session/interrupt", {"sessionId": self._session})
+
+    # --- what the server tells ---------------------------------------------------------------------------------------
+
+    def _event(self, params: Json) -> None:
+        event = params["event"]
+        match event["type"]:
+            case "textDelta":
+                self._streamed = True
+                self._terminal.stream(render.visible(event["text"]))
+            case "message":
+                if not event.get("meta") and event["role"] == "assistant":
+                    self._show_message(event)
+            case "toolStarted":
+                self._say("blue", f"● {event['tool']}  {render.visible(event['title'])}")
+            case "toolFinished":
+                for line in render.tool_lines(event, self._terminal.palette):
+                    self._terminal.line(line)
+            case "retrying":
+                wait = event["delayMs"] / 1000
+                self._say("yellow", f"… retry {event['attempt']} of {event['maxAttempts']} in {wait:.0f} s")
+            case "compacting":
+                self._say("dim", "… making room: summarising the conversation")
+            case "notice":
+                self._say("yellow" if event["level"] != "info" else "dim", render.visible(event["text"]))
+            case "todos":
+                for item in event["items"]:
+                    mark = {"completed": "☑", "in_progress": "▸"}.get(item["status"], "☐")
+                    self._terminal.line(f"  {mark} {render.visible(item['content'])}")
+            case "editProposed":
+                self._watch_review(event["proposal"])
+            case _:
+                pass
+
+    def _show_message(self, message: Json) -> None:
+        text = "".join(block.get("text", "") for block in message["content"] if block.get("type") == "text")
+        if text and not self._streamed:
+            self._terminal.line(render.visible(text))
+        elif self._streamed:
+            self._terminal.line()
+        self._streamed = False
+
+    def _watch_review(self, proposal: Json) -> None:
+        """An edit allowed by a rule still waits for its review; one that is asked about is decided by the ask."""
+        task = asyncio.create_task(self._review(proposal))
+        self._reviews.add(task)
+        task.add_done_callback(self._reviews.discard)
+
+    async def _review(self, proposal: Json) -> None:
+        await asyncio.sleep(0.2)  # an ask for the same edit follows at once, if there is one
+        if proposal["proposalId"] in self._asked:
+            return
+        async with self._speaking:
+            for line in render.proposal_diff(proposal, self._terminal.palette):
+                self._terminal.line(line)
+            verdict = await self._choose("  apply this edit? [y]es  [n]o: ", "y", {"y", "n"})
+        choice = "accept" if verdict == "y" else "reject"
+        await self._wire.request(
+            "assent/edit/resolve", {"proposalId": proposal["proposalId"], "decisions": {"all": choice}}
+        )
+
+    # --- what the server asks ----------------------------------------------------------------------------------------
+
+    async def _permission(self, ask: Json) -> Json:
+        if proposal := ask.get("proposal"):
+            self._asked.add(proposal["proposalId"])
+        async with self._speaking:
+            for line in render.ask_card(ask, self._terminal.palette):
+                self._terminal.line(line)
+            suggestion: Json | None = next(iter(ask.get("suggestions") or []), None)
+            keys = {"y": "[y]es once", "n": "[n]o", "r": "no, with a [r]eason"}
+            if suggestion is not None:
+                keys["s"] = f"for this [s]ession: {render.visible(suggestion['rule'])}"
+                keys["a"] = f"[a]lways in this project: {render.visible(suggestion['rule'])}"
+            answer = await self._choose(f"  allow? {'  '.join(keys.values())}: ", "y", set(keys))
+            reason = await self._terminal.ask("  why not? ") if answer == "r" else None
+        match answer:
+            case "y":
+                return {"decision": "allow", "scope": "once"}
+            case "s" | "a" if suggestion is not None:
+                scope = "session" if answer == "s" else "project"
+                return {"decision": "allow", "scope": scope, "rule": suggestion["rule"]}
+            case _:
+                return {"decision": "deny"} | ({"message": reason} if reason else {})
+
+    async def _elicit(self, request: Json) -> Json:
+        async with self._speaking:
+            self._say("yellow", f"? {render.visible(request['message'])}")
+            if self._answer_for_me:
+                self._say("dim", "  (no terminal: declining to answer)")
+                return {"action": "decline"}
+            if questions := request.get("questions"):
+                answers = {question["id"]: await self._pick(question) for question in questions}
+                return {"action": "accept", "content": {"answers": answers}}
+            if request.get("url"):
+                self._terminal.line(f"  open {render.visible(request['url'])}")
+                done = await self._choose("  done? [y]es  [n]o: ", "y", {"y", "n"})
+                return {"action": "accept" if done == "y" else "decline"}
+            return await self._fill(request["schema"])
+
+    async def _pick(self, question: Json) -> list[str]:
+        self._terminal.line(f"  {render.visible(question['question'])}")
+        options = question["options"]
+        for number, option in enumerate(options, start=1):
+            detail = f" — {render.visible(option['description'])}" if option.get("description") else ""
+            self._terminal.line(f"    {number}. {render.visible(option['label'])}{detail}")
+        hint = "numbers, with commas" if question.get("multiSelect") else "a number"
+        while True:
+            typed = await self._terminal.ask(f"  {hint}: ")
+            picked = [int(part) for part in (typed or "").replace(",", " ").split() if part.isdigit()]
+            labels = [options[number - 1]["label"] for number in picked if 1 <= number <= len(options)]
+            if labels:
+                return labels if question.get("multiSelect") else labels[:1]
+            if typed is None:
+                return []
+
+    async def _fill(self, schema: Json) -> Json:
+        content: Json = {}
+        for name, field in schema.get("properties", {}).items():
+            typed = await self._terminal.ask(f"  {render.visible(field.get('title', name))}: ")
+            if typed is None:
+                return {"action": "cancel"}
+            content[name] = _typed(typed, field.get("type", "string"))
+        return {"action": "accept", "content": content}
+
+    async def _choose(self, prompt: str, default_for_demo: str, keys: set[str]) -> str:
+        if self._answer_for_me:
+            self._say("dim", f"{prompt}{default_for_demo}   (no terminal: answering for you)")
+            return default_for_demo
+        while True:
+            typed = await self._terminal.ask(prompt)
+            if typed is None:
+                return "n"
+            if typed.strip().lower()[:1] in keys:
+                return typed.strip().lower()[:1]
+
+    def _say(self, style: str, text: str) -> None:
+        self._terminal.line(self._terminal.palette.paint(style, text))
+
+
+def _typed(text: str, kind: str) -> object:
+    try:
+        match kind:
+            case "integer":
+                return int(text)
+            case "number":
+                return float(text)
+            case "boolean":
+                return text.strip().lower() in {"y", "yes", "true", "1"}
+            case _:
+                return text
+    except ValueError:
+        return text

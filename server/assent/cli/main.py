@@ -1,0 +1,168 @@
+"""The one program. Every subcommand loads only what it needs, so `assent serve` starts fast.
+
+Exit codes: 0 ok, 1 the turn failed, 2 wrong usage, 130 interrupted.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from assent import __version__
+from assent.types.errors import AssentError
+
+DESCRIPTION = """\
+An AI coding agent that lives in your editor as a language server.
+It reads and edits your code with tools, and asks before it acts."""
+
+EXAMPLES = """\
+examples:
+  assent chat                          talk to it here, in the terminal
+  assent ask "explain src/app.py"      one answer, then exit (scripts, CI)
+  assent serve --stdio                 what an editor runs
+  assent doctor                        what is installed, what is missing, how to fix it"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    try:
+        return _run(options)
+    except AssentError as error:
+        print(f"assent: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        print(f"assent: {error.strerror or error}{where}. `assent doctor` shows what is wrong.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    match options.command:
+        case "serve":
+            from assent.cli import serve
+
+            return serve.run(offline=options.offline)
+        case "chat":
+            from assent.cli import chat
+
+            return chat.run(
+                cwd=options.cwd,
+                prompts=options.prompt,
+                model=options.model,
+                mode=options.mode,
+                session=options.session,
+                offline=options.offline,
+            )
+        case "ask":
+            from assent.cli import ask
+
+            output = "stream-json" if options.stream_json else "json" if options.json else "text"
+            return ask.run(
+                prompt=options.prompt,
+                cwd=options.cwd,
+                output=output,
+                model=options.model,
+                mode=options.mode,
+                max_turns=options.max_turns,
+                max_budget_usd=options.max_budget_usd,
+                allow=options.allow,
+                schema=options.json_schema,
+                offline=options.offline,
+            )
+        case "explain":
+            from assent.cli import explain
+
+            return explain.run(sys.stdin, sys.stdout)
+        case "sessions":
+            from assent.cli import sessions
+
+            return sessions.run(
+                action=options.action, session=options.session, cwd=options.cwd, json_output=options.json
+            )
+        case "doctor":
+            from assent.cli import doctor
+
+            return doctor.run(cwd=options.cwd, json_output=options.json)
+        case "demo":
+            from assent.cli import demo
+
+            return demo.run(editor=options.editor, keep=options.keep)
+        case _:
+            raise AssertionError(options.command)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="assent",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"assent {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+
+    serve = commands.add_parser("serve", help="the language server; editors start it")
+    serve.add_argument("--stdio", action="store_true", help="speak LSP on stdin and stdout (the only transport)")
+    _model_arguments(serve, offline_only=True)
+
+    chat = commands.add_parser("chat", help="talk to it in the terminal")
+    _place(chat)
+    _model_arguments(chat)
+    chat.add_argument("--prompt", action="append", default=[], help="send this first (may be repeated)")
+    chat.add_argument("--session", help="go on with this session; `latest` takes the newest of this folder")
+
+    ask = commands.add_parser("ask", help="one prompt, one answer, no questions asked")
+    ask.add_argument("prompt", help="what to do; `-` reads it from stdin")
+    _place(ask)
+    _model_arguments(ask)
+    shape = ask.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    shape.add_argument("--stream-json", action="store_true", help="print every message as a line of JSON")
+    ask.add_argument("--max-turns", type=int, metavar="N", help="stop after N steps")
+    ask.add_argument("--max-budget-usd", type=float, metavar="USD", help="stop when this much is spent")
+    ask.add_argument("--allow", action="append", default=[], metavar="RULE", help="allow this, e.g. 'Bash(make test)'")
+    ask.add_argument("--json-schema", type=Path, metavar="FILE", help="the answer must fit this JSON schema")
+
+    commands.add_parser("explain", help="what the permission chain would decide: JSON lines in, JSON lines out")
+
+    sessions = commands.add_parser("sessions", help="list, show, export or delete conversations")
+    sessions.add_argument("action", nargs="?", choices=("list", "show", "export", "delete"), default="list")
+    sessions.add_argument("session", nargs="?", help="a session id")
+    _place(sessions)
+    sessions.add_argument("--json", action="store_true", help="print JSON")
+
+    doctor = commands.add_parser("doctor", help="check the installation and say how to fix it")
+    _place(doctor)
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+
+    demo = commands.add_parser("demo", help="a conversation on a scratch project, with the offline model")
+    demo.add_argument("--in", dest="editor", choices=("terminal", "nvim", "code"), default="terminal")
+    demo.add_argument("--keep", action="store_true", help="leave the scratch project on disk")
+    return parser
+
+
+def _place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cwd", type=Path, default=None, metavar="DIR", help="the project folder (default: here)")
+
+
+def _model_arguments(parser: argparse.ArgumentParser, *, offline_only: bool = False) -> None:
+    parser.add_argument("--offline", action="store_true", help="use the embedded stand-in model, even with a key")
+    if offline_only:
+        return
+    parser.add_argument("--model", help="the model to use")
+    parser.add_argument(
+        "--mode",
+        choices=("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"),
+        help="the permission mode",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

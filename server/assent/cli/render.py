@@ -1,0 +1,103 @@
+"""How things look in a terminal: pure functions from what the wire says to lines of text."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from assent.types.blocks import Json
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Colours, or none of them."""
+
+    colour: bool
+
+    def paint(self, style: str, text: str) -> str:
+        if not self.colour or not text:
+            return text
+        return f"\x1b[{_CODES[style]}m{text}\x1b[0m"
+
+
+def visible(text: str) -> str:
+    """Text that cannot move the cursor, hide itself or reorder the line: control and bidi characters are spelt out."""
+    return "".join(char if _harmless(char) else f"\\u{ord(char):04x}" for char in text)
+
+
+def _harmless(char: str) -> bool:
+    if char in "\n\t":
+        return True
+    code = ord(char)
+    if code < 0x20 or 0x7F <= code < 0xA0:
+        return False
+    return not (0x200B <= code <= 0x200F or 0x202A <= code <= 0x202E or 0x2060 <= code <= 0x2069 or code == 0xFEFF)
+
+
+def proposal_diff(proposal: Json, palette: Palette) -> list[str]:
+    """A proposal as a diff a person can read: the file, then each hunk with its first line number."""
+    name = path_of(proposal["uri"])
+    lines = [palette.paint("bold", f"  {visible(name)}")]
+    for hunk in proposal["hunks"]:
+        start = hunk["range"]["start"]["line"] + 1
+        lines.append(palette.paint("cyan", f"  @@ line {start}"))
+        lines += [palette.paint("red", f"  - {visible(line)}") for line in _lines(hunk["oldText"])]
+        lines += [palette.paint("green", f"  + {visible(line)}") for line in _lines(hunk["newText"])]
+    return lines
+
+
+def ask_card(ask: Json, palette: Palette) -> list[str]:
+    """A permission ask: what, why, and the change or the command itself."""
+    lines = [palette.paint("yellow", f"? {visible(ask['title'])}"), palette.paint("dim", f"  {visible(ask['reason'])}")]
+    if proposal := ask.get("proposal"):
+        lines += proposal_diff(proposal, palette)
+    elif command := ask.get("command"):
+        lines.append(f"  $ {visible(command['text'])}")
+        if len(command["parts"]) > 1:
+            lines += [f"    {_argv(part)}  [{part['decision']}]" for part in command["parts"]]
+    else:
+        lines += [f"  {key}: {visible(_short(value))}" for key, value in ask["input"].items()]
+    return lines
+
+
+def result_line(result: Json, palette: Palette) -> str:
+    usage = result["usage"]
+    tokens = sum(count for count in usage.values() if isinstance(count, int))
+    steps = result["numTurns"]
+    facts = f"{steps} step{'s' if steps != 1 else ''}, {tokens:,} tokens, ${result['totalCostUsd']:.4f}"
+    if result["isError"]:
+        return palette.paint(
+            "red", f"✗ {result['terminal']}: {visible(result['result'] or 'the turn failed')} ({facts})"
+        )
+    return palette.paint("dim", f"✓ {result['terminal']} ({facts})")
+
+
+def tool_lines(event: Json, palette: Palette) -> Iterator[str]:
+    """What a finished tool call shows: its summary, or the first lines of what went wrong."""
+    mark = palette.paint("red", "✗") if event["isError"] else palette.paint("green", "✓")
+    yield f"  {mark} {visible(event['summary'])}" if event["summary"] else f"  {mark}"
+    shown = [line for block in event["content"] if block.get("type") == "text" for line in _lines(block["text"])]
+    for line in shown[:8]:
+        yield palette.paint("dim", f"    {visible(line)[:160]}")
+    if len(shown) > 8:
+        yield palette.paint("dim", f"    … {len(shown) - 8} more lines")
+
+
+def path_of(uri: str) -> str:
+    parts = urlsplit(uri)
+    return str(PurePosixPath(unquote(parts.path))) if parts.scheme == "file" else uri
+
+
+def _argv(part: Json) -> str:
+    return visible(" ".join(part["argv"]))
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 400 else f"{text[:400]}… ({len(text):,} characters)"
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n") if text else []

@@ -1,0 +1,80 @@
+"""The arrows between layers, read from the imports themselves."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "server" / "assent"
+
+MIDDLE = {"model", "tools", "permissions", "context", "extensions", "storage", "editor"}
+ALLOWED: dict[str, set[str]] = {
+    "types": set(),
+    **{layer: {"types"} for layer in MIDDLE},
+    "engine": {"types", *MIDDLE},
+    "sessions": {"types", *MIDDLE, "engine"},
+    "lsp": {"types", *MIDDLE, "engine", "sessions"},
+    "cli": {"types", *MIDDLE, "engine", "sessions", "lsp", "app"},
+    "app": {"types", *MIDDLE, "engine", "sessions", "lsp"},
+}
+OWNERS = {"pygls": "lsp", "lsprotocol": "lsp", "anthropic": "model", "tree_sitter": "permissions"}
+HEAVY = {"anthropic", "mcp", "tree_sitter", "tree_sitter_bash", "jsonschema", "watchfiles", "markdown_it", "pypdf"}
+
+
+def _modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def _layer(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def _imports(tree: ast.AST) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
+
+
+def _top_level_imports(tree: ast.Module) -> list[str]:
+    found: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found += _imports(ast.Module(body=[node], type_ignores=[]))
+    return found
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path: Path) -> None:
+    layer = _layer(path)
+    if layer == "__init__":
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    wrong: list[str] = []
+    for name in _imports(tree):
+        parts = name.split(".")
+        if parts[0] == "assent" and len(parts) > 1 and parts[1] != layer and parts[1] != "__version__":
+            if parts[1] not in ALLOWED[layer]:
+                wrong.append(name)
+        elif OWNERS.get(parts[0], layer) != layer:
+            wrong.append(name)
+    assert wrong == [], f"{layer}/ may import only {sorted(ALLOWED[layer])}"
+
+
+@pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_heavy_libraries_are_imported_only_when_first_used(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert [name for name in _top_level_imports(tree) if name.split(".")[0] in HEAVY] == []
+
+
+def test_types_need_nothing_but_the_standard_library() -> None:
+    import sys
+
+    for path in (PACKAGE / "types").glob("*.py"):
+        for name in _imports(ast.parse(path.read_text(encoding="utf-8"))):
+            root = name.split(".")[0]
+            assert root == "assent" or root in sys.stdlib_module_names, f"{path.name} imports {name}"
