@@ -2,6 +2,7 @@
 
     AssentError
     ├── ToolError             the model sees it as an error result; the turn goes on
+    │   └── FileMissing       there is no such file: a Write may create it
     ├── ModelError            a call to the model failed; recovered from by name, or a terminal
     │   ├── PromptTooLong
     │   ├── MediaTooLarge
@@ -25,6 +26,10 @@ class AssentError(Exception):
 
 class ToolError(AssentError):
     """Something the model should know about its call."""
+
+
+class FileMissing(ToolError):
+    """Raised by `Workspace.read` for a path where nothing is."""
 
 
 class ModelError(AssentError):

@@ -99,6 +99,7 @@ class EditPlan:
     tool: str
     tool_use_id: str
     reason: str = ""
+    target: str = ""  # where links led when it was planned; the write is refused if they lead elsewhere by then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
