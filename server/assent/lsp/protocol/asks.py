@@ -1,0 +1,113 @@
+"""What the server asks of the editor: requests that carry a `requestId`, and the plain notifications beside them."""
+
+from typing import Any, Literal
+
+from assent.lsp.protocol.shapes import (
+    Json,
+    Position,
+    Proposal,
+    Question,
+    Range,
+    ShellCommand,
+    Suggestion,
+    Wire,
+)
+
+
+class PermissionAsk(Wire):
+    request_id: str
+    session_id: str
+    turn_id: str
+    ask_id: str
+    tool_use_id: str
+    tool: str
+    input: Json
+    title: str
+    reason: str
+    step: str
+    suggestions: list[Suggestion]
+    command: ShellCommand | None = None
+    proposal: Proposal | None = None
+
+
+class PermissionAnswer(Wire):
+    decision: Literal["allow", "deny"]
+    scope: Literal["once", "session", "project", "user"] | None = None
+    rule: str | None = None
+    updated_input: Json | None = None
+    hunks: list[Json] | None = None
+    message: str | None = None
+
+
+class Elicit(Wire):
+    request_id: str
+    session_id: str
+    elicit_id: str
+    message: str
+    questions: list[Question] | None = None
+    schema: Json | None = None
+    url: str | None = None
+
+
+class ElicitAnswer(Wire):
+    action: Literal["accept", "decline", "cancel"]
+    content: Json | None = None
+
+
+class EditorQuery(Wire):
+    request_id: str
+    kind: str
+    timeout_ms: int
+    uri: str | None = None
+    position: Position | None = None
+    range: Range | None = None
+    version: int | None = None
+    new_name: str | None = None
+    settle_ms: int | None = None
+
+
+class EditorAnswer(Wire):
+    status: Literal["success", "starting", "noServer", "error"]
+    value: Any = None
+    version: int | None = None
+    settled: bool | None = None
+
+
+class EditorSave(Wire):
+    request_id: str
+    uris: list[str]
+
+
+class SaveFailure(Wire):
+    uri: str
+    message: str
+
+
+class EditorSaved(Wire):
+    saved: list[str]
+    failed: list[SaveFailure]
+
+
+class Withdrawn(Wire):
+    request_id: str
+
+
+class FolderTrust(Wire):
+    uri: str
+    trusted: bool
+    withheld: list[str]
+
+
+class Warning(Wire):
+    kind: str
+    text: str
+    hint: str
+
+
+class ServerStatus(Wire):
+    state: Literal["idle", "running", "waiting", "compacting"]
+    model: str
+    offline: bool
+    credentials: str
+    trust: list[FolderTrust]
+    warnings: list[Warning]

@@ -1,0 +1,249 @@
+"""Events of a session: one ordered, gap-free stream per session and epoch, each tagged by its `type`."""
+
+from typing import Any, Literal
+
+from assent.lsp.protocol.shapes import Json, Proposal, Todo, TurnResult, Wire
+
+
+class Event(Wire, tag_field="type"):
+    pass
+
+
+class TurnStarted(Event, tag="turnStarted"):
+    """The prompt, and what the engine's init message says of the session."""
+
+    prompt: str | list[Json]
+    session_id: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    tools: list[str] | None = None
+    mcp_servers: list[Json] | None = None
+    permission_mode: str | None = None
+    key_source: str | None = None
+    slash_commands: list[str] | None = None
+    agents: list[str] | None = None
+
+
+class StepStarted(Event, tag="stepStarted"):
+    model: str | None = None
+    transition: str | None = None
+
+
+class TextDelta(Event, tag="textDelta"):
+    block_id: str
+    text: str
+
+
+class ThinkingDelta(Event, tag="thinkingDelta"):
+    block_id: str
+    text: str
+
+
+class ToolPreparing(Event, tag="toolPreparing"):
+    tool_use_id: str
+    tool: str
+
+
+class ToolInputDelta(Event, tag="toolInputDelta"):
+    tool_use_id: str
+    partial_json: str
+
+
+class ToolStarted(Event, tag="toolStarted"):
+    tool_use_id: str
+    tool: str
+    input: Json
+    title: str
+
+
+class ToolProgress(Event, tag="toolProgress"):
+    tool_use_id: str
+    text: str
+
+
+class ToolFinished(Event, tag="toolFinished"):
+    tool_use_id: str
+    is_error: bool
+    summary: str
+    content: list[Json] | str
+    duration_ms: int
+
+
+class ToolSummary(Event, tag="toolSummary"):
+    text: str
+
+
+class MessageEvent(Event, tag="message"):
+    role: Literal["user", "assistant"]
+    content: list[Json]
+    id: str
+    meta: Json | bool | None = None
+
+
+class Tombstone(Event, tag="tombstone"):
+    message_ids: list[str]
+    block_ids: list[str]
+
+
+class Retrying(Event, tag="retrying"):
+    attempt: int
+    max_attempts: int
+    delay_ms: int
+    status: int | None
+
+
+class Heartbeat(Event, tag="heartbeat"):
+    pass
+
+
+class Compacting(Event, tag="compacting"):
+    trigger: str
+
+
+class Compacted(Event, tag="compacted"):
+    trigger: str
+    tokens_before: int
+    tokens_after: int
+    summary: str
+
+
+class PermissionPending(Event, tag="permissionPending"):
+    ask_id: str
+
+
+class PermissionResolved(Event, tag="permissionResolved"):
+    ask_id: str
+    decision: str | None = None
+    by: str | None = None
+
+
+class ElicitationPending(Event, tag="elicitationPending"):
+    elicit_id: str
+
+
+class ElicitationResolved(Event, tag="elicitationResolved"):
+    elicit_id: str
+    by: str | None = None
+
+
+class EditProposed(Event, tag="editProposed"):
+    proposal: Proposal
+
+
+class EditUpdated(Event, tag="editUpdated"):
+    proposal: Proposal
+
+
+class EditResolved(Event, tag="editResolved"):
+    proposal_id: str
+    decisions: list[Json]
+
+
+class Todos(Event, tag="todos"):
+    items: list[Todo]
+
+
+class PlanProposed(Event, tag="planProposed"):
+    plan: str
+
+
+class Hook(Event, tag="hook"):
+    event: str
+    outcome: str
+    text: str | None = None
+
+
+class UsageEvent(Event, tag="usage"):
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    context_tokens: int
+    context_window: int
+    cost_usd: float
+
+
+class Status(Event, tag="status"):
+    state: Literal["idle", "running", "waiting", "compacting"]
+
+
+class Queued(Event, tag="queued"):
+    client_message_id: str | None
+
+
+class Dequeued(Event, tag="dequeued"):
+    client_message_id: str | None
+
+
+class Completed(Event, tag="completed"):
+    client_message_id: str | None
+
+
+class MaxTurnsReached(Event, tag="maxTurnsReached"):
+    max_turns: int | None = None
+
+
+class Job(Event, tag="job"):
+    job_id: str
+    command: str
+    state: str
+    exit_code: int | None = None
+
+
+class Notice(Event, tag="notice"):
+    level: Literal["info", "warning", "error"]
+    text: str
+
+
+class TurnFinished(Event, tag="turnFinished"):
+    result: TurnResult
+
+
+EVENTS: tuple[type[Event], ...] = (
+    TurnStarted,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ToolPreparing,
+    ToolInputDelta,
+    ToolStarted,
+    ToolProgress,
+    ToolFinished,
+    ToolSummary,
+    MessageEvent,
+    Tombstone,
+    Retrying,
+    Heartbeat,
+    Compacting,
+    Compacted,
+    PermissionPending,
+    PermissionResolved,
+    ElicitationPending,
+    ElicitationResolved,
+    EditProposed,
+    EditUpdated,
+    EditResolved,
+    Todos,
+    PlanProposed,
+    Hook,
+    UsageEvent,
+    Status,
+    Queued,
+    Dequeued,
+    Completed,
+    MaxTurnsReached,
+    Job,
+    Notice,
+    TurnFinished,
+)
+
+
+class SessionEvent(Wire):
+    """The parameters of `assent/session/event`; `event` is one of `EVENTS`."""
+
+    session_id: str
+    seq: int
+    event: Any
+    turn_id: str | None = None
+    step_id: str | None = None
+    parent_tool_use_id: str | None = None

@@ -1,0 +1,206 @@
+"""What a client may ask: the parameters of every `assent/*` request, and what `initialize` may carry for us."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from assent.lsp.protocol.shapes import Count, Effort, Id, Json, Mode, Name, Path, Positive, Range, Review, Uri, Wire
+
+
+class ClientFlags(Wire):
+    """What the client's own interface does; the rest falls back to plain LSP."""
+
+    permissions: bool = False
+    elicitation: bool = False
+    review: bool = False
+    editor_queries: bool = False
+    save: bool = False
+    partials: bool = False
+
+
+class InitializationOptions(Wire):
+    client: ClientFlags = ClientFlags()
+    max_event_rate: Annotated[float, Meta(ge=0)] | None = None
+    settings: Json | None = None
+    trusted: bool | None = None
+
+
+class SessionNew(Wire):
+    cwd: Path | None = None
+    model: Name | None = None
+    fallback_model: Name | None = None
+    mode: Mode | None = None
+    thinking: Json | bool | int | str | None = None
+    custom_system_prompt: str | None = None
+    append_system_prompt: str | None = None
+    max_turns: Positive | None = None
+    max_budget_usd: Annotated[float, Meta(ge=0)] | None = None
+    task_budget: Json | int | None = None
+    json_schema: Json | None = None
+    title: str | None = None
+
+
+class Mention(Wire):
+    uri: Uri
+    range: Range | None = None
+
+
+class SessionSend(Wire):
+    session_id: Id
+    prompt: str | list[Json]
+    mentions: list[Mention] | None = None
+    client_message_id: Id | None = None
+    token_budget: int | None = None
+    wait: bool | None = None
+    when_busy: Literal["queue", "steer", "refuse"] | None = None
+
+
+class SessionRef(Wire):
+    session_id: Id
+
+
+class SessionList(Wire):
+    cwd: Path | None = None
+    query: str | None = None
+    cursor: str | None = None
+
+
+class SessionAttach(Wire):
+    session_id: Id
+    epoch: str | None = None
+    after_seq: Count | None = None
+    cursor: str | None = None
+
+
+class SessionFork(Wire):
+    session_id: Id
+    message_id: Id | None = None
+
+
+class SessionRename(Wire):
+    session_id: Id
+    title: str
+
+
+class SessionExport(Wire):
+    session_id: Id
+    format: Literal["markdown", "json"] = "markdown"
+
+
+class SessionConfigure(Wire):
+    session_id: Id
+    model: Name | None = None
+    mode: Mode | None = None
+    thinking: Json | bool | int | str | None = None
+    effort: Effort | None = None
+    review: Review | None = None
+
+
+class SessionRewind(Wire):
+    session_id: Id
+    message_id: Id
+    restore: Literal["conversation", "code", "both"]
+    dry_run: bool | None = None
+
+
+class ToolList(Wire):
+    session_id: Id | None = None
+
+
+class ToolRun(Wire):
+    name: Name
+    input: Json
+    session_id: Id | None = None
+    work_done_token: str | int | None = None
+
+
+class EditList(Wire):
+    session_id: Id | None = None
+
+
+class HunkDecision(Wire):
+    hunk_id: Id
+    decision: Literal["accept", "reject", "edit"]
+    new_text: str | None = None
+
+
+class AllHunks(Wire, forbid_unknown_fields=True):
+    all: Literal["accept", "reject"]
+
+
+class EditResolve(Wire):
+    proposal_id: Id
+    decisions: list[HunkDecision] | AllHunks
+    version: int | None = None
+    message: str | None = None
+
+
+class RuleLists(Wire):
+    allow: list[str] | None = None
+    ask: list[str] | None = None
+    deny: list[str] | None = None
+
+
+class PermissionExplain(Wire):
+    tool: Name
+    input: Json
+    cwd: Path
+    mode: Mode | None = None
+    trusted: bool | None = None
+    rules: RuleLists | None = None
+
+
+class Complete(Wire):
+    text: str
+    offset: Count
+    session_id: Id | None = None
+
+
+class DocumentRead(Wire):
+    uri: Uri
+
+
+class TrustSet(Wire):
+    uri: Uri
+    trusted: bool
+    remember: Literal["session", "always"] = "session"
+
+
+class McpList(Wire):
+    session_id: Id | None = None
+
+
+class McpRestart(Wire):
+    name: Name
+    session_id: Id | None = None
+
+
+class AgentList(Wire):
+    session_id: Id | None = None
+    cwd: Path | None = None
+
+
+class CommandList(Wire):
+    session_id: Id | None = None
+    cwd: Path | None = None
+
+
+class JobList(Wire):
+    session_id: Id | None = None
+
+
+class JobKill(Wire):
+    job_id: Id
+    session_id: Id | None = None
+
+
+class SettingsGet(Wire):
+    key: str | None = None
+    cwd: Path | None = None
+
+
+class SettingsSet(Wire):
+    key: Name
+    value: Any
+    scope: Literal["user", "project", "local"] = "user"
+    cwd: Path | None = None

@@ -1,0 +1,188 @@
+"""What the server answers: the result of every `assent/*` request."""
+
+from typing import Any, Literal
+
+from assent.lsp.protocol.shapes import (
+    AgentInfo,
+    CommandInfo,
+    Json,
+    McpServer,
+    Proposal,
+    Todo,
+    TurnResult,
+    Wire,
+)
+
+
+class NewSession(Wire):
+    session_id: str
+    model: str
+    mode: str
+    tools: list[str]
+    commands: list[CommandInfo]
+    agents: list[AgentInfo]
+    mcp_servers: list[McpServer]
+
+
+class Sent(Wire):
+    """`queued` at once; `result` instead when the send waited for the turn to end."""
+
+    turn_id: str
+    queued: bool | None = None
+    result: TurnResult | None = None
+
+
+class Interrupted(Wire):
+    interrupted: bool
+    queued: list[str]
+
+
+class SessionInfo(Wire):
+    session_id: str
+    title: str
+    updated_at: str | float
+    turns: int
+    cost_usd: float
+    cwd: str
+    branch: str | None
+    running: bool
+
+
+class Sessions(Wire):
+    sessions: list[SessionInfo]
+    next_cursor: str | None = None
+
+
+class Attached(Wire):
+    epoch: str
+    last_seq: int
+    reset: bool
+    messages: list[Json]
+    running: bool
+    pending_asks: list[Json]
+    pending_elicits: list[Json]
+    proposals: list[Proposal]
+    todos: list[Todo]
+    mode: str
+    model: str
+    turn_id: str | None = None
+    next_cursor: str | None = None
+
+
+class Forked(Wire):
+    session_id: str
+
+
+class Exported(Wire):
+    text: str
+
+
+class Configured(Wire):
+    model: str | None = None
+    mode: str | None = None
+    thinking: Any = None
+    effort: str | None = None
+    review: str | None = None
+
+
+class FileChange(Wire):
+    path: str
+    change: str
+
+
+class Rewound(Wire):
+    files: list[FileChange]
+    conflicts: list[Any]
+
+
+class ContextUsage(Wire):
+    """Tokens by category, the window, and where automatic compaction would begin."""
+
+    categories: list[Json]
+    tokens: int
+    window: int
+    auto_compact_at: int
+
+
+class Cost(Wire):
+    total_cost_usd: float
+    models: list[Json]
+    cache_share: float
+
+
+class ToolInfo(Wire):
+    name: str
+    description: str
+    input_schema: Json
+    read_only: bool | None = None
+
+
+class Tools(Wire):
+    tools: list[ToolInfo]
+
+
+class ToolRan(Wire):
+    content: list[Json]
+    is_error: bool
+    duration_ms: int
+
+
+class Proposals(Wire):
+    proposals: list[Proposal]
+
+
+class Resolved(Wire):
+    proposal: Proposal
+
+
+class Explained(Wire):
+    decision: Literal["allow", "ask", "deny"]
+    step: str
+    reason: str
+    rule: str | None = None
+
+
+class CompletionItem(Wire):
+    label: str
+    insert_text: str
+    kind: str
+    detail: str
+
+
+class Completions(Wire):
+    items: list[CompletionItem]
+
+
+class DocumentText(Wire):
+    text: str
+    language_id: str
+
+
+class Trusted(Wire):
+    trusted: bool
+
+
+class McpServers(Wire):
+    servers: list[Json]
+
+
+class Agents(Wire):
+    agents: list[AgentInfo]
+
+
+class Commands(Wire):
+    commands: list[CommandInfo]
+
+
+class Jobs(Wire):
+    jobs: list[Json]
+
+
+class Killed(Wire):
+    killed: bool
+
+
+class Settings(Wire):
+    settings: Json
+    sources: list[Json]
+    warnings: list[Json]

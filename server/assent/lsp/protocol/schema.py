@@ -1,0 +1,67 @@
+"""The wire described as plain data, so that mirrors in other languages can be compared with it."""
+
+from typing import Any
+
+import msgspec
+
+from assent.lsp.protocol import methods
+from assent.lsp.protocol.events import EVENTS
+from assent.lsp.protocol.shapes import Wire
+from assent.types.errors import ERROR_CODES
+
+Fields = dict[str, dict[str, Any]]
+
+
+def schema() -> dict[str, Any]:
+    """Methods, events and error kinds; each field as `{optional, schema}`, where schema is JSON Schema."""
+    return {
+        "protocol": methods.PROTOCOL_VERSION,
+        "requests": _methods(methods.CLIENT_REQUESTS),
+        "notifications": _methods(methods.CLIENT_NOTIFICATIONS),
+        "serverRequests": _methods(methods.SERVER_REQUESTS),
+        "serverNotifications": _methods(methods.SERVER_NOTIFICATIONS),
+        "events": {_tag(event): _fields(event) for event in EVENTS},
+        "errors": dict(ERROR_CODES),
+    }
+
+
+def _methods(table: dict[str, methods.Method]) -> dict[str, Any]:
+    described: dict[str, Any] = {}
+    for name, method in table.items():
+        entry: dict[str, Any] = {"params": _fields(method.params)}
+        if method.result is not None:
+            entry["result"] = _fields(method.result)
+        described[name] = entry
+    return described
+
+
+def _fields(struct: type[Wire]) -> Fields:
+    (_,), components = msgspec.json.schema_components([struct], ref_template="#/{name}")
+    described = components[struct.__name__]
+    required = set(described.get("required", ()))
+    return {
+        name: {"optional": name not in required, "schema": _inline(field, components, frozenset({struct.__name__}))}
+        for name, field in described.get("properties", {}).items()
+        if name != "type" or not _is_event(struct)
+    }
+
+
+def _inline(value: Any, components: dict[str, Any], seen: frozenset[str]) -> Any:
+    """Field schemas with their references written out: each stands on its own, whoever reads it."""
+    if isinstance(value, dict):
+        reference: Any = value.get("$ref")  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] -- JSON
+        if isinstance(reference, str):
+            name = reference.removeprefix("#/")
+            return {} if name in seen else _inline(components[name], components, seen | {name})
+        return {key: _inline(item, components, seen) for key, item in value.items() if key != "title"}  # pyright: ignore[reportUnknownVariableType] -- JSON
+    if isinstance(value, list):
+        return [_inline(item, components, seen) for item in value]  # pyright: ignore[reportUnknownVariableType] -- JSON
+    return value
+
+
+def _is_event(struct: type[Wire]) -> bool:
+    return struct in EVENTS
+
+
+def _tag(event: type[Wire]) -> str:
+    return str(event.__struct_config__.tag)

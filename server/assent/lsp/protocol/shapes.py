@@ -1,0 +1,149 @@
+"""Shapes that several methods share, and the base every struct of the wire derives from."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+Json = dict[str, Any]
+
+Mode = Literal["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"]
+Review = Literal["before", "after", "off"]
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+Id = Annotated[str, Meta(min_length=1, max_length=256)]
+Name = Annotated[str, Meta(min_length=1, max_length=512)]
+Path = Annotated[str, Meta(min_length=1, max_length=8192)]
+Uri = Annotated[str, Meta(min_length=1, max_length=8192)]
+
+
+class Wire(Struct, rename="camel", omit_defaults=True):
+    """Camel case on the wire; unknown fields are ignored, so a newer client may say more than we know."""
+
+
+class Empty(Wire):
+    pass
+
+
+class Position(Wire, omit_defaults=False):
+    line: Count
+    character: Count
+
+
+class Range(Wire, omit_defaults=False):
+    start: Position
+    end: Position
+
+
+class Location(Wire):
+    uri: Uri
+    range: Range
+
+
+class CommandInfo(Wire):
+    name: str
+    description: str
+    argument_hint: str | None = None
+
+
+class AgentInfo(Wire):
+    name: str
+    description: str
+
+
+class McpServer(Wire):
+    name: str
+    status: str
+
+
+class Todo(Wire):
+    id: str
+    content: str
+    active_form: str
+    status: str
+
+
+class Hunk(Wire):
+    hunk_id: str
+    range: Range
+    old_text: str
+    new_text: str
+    state: Literal["pending", "landed", "accepted", "edited", "rejected", "reverted", "conflict", "superseded"]
+
+
+class Proposal(Wire):
+    proposal_id: str
+    uri: str
+    version: int | None
+    base_hash: str
+    hunks: list[Hunk]
+    tool: str
+    reason: str
+
+
+class Usage(Wire):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+
+class PermissionDenial(Wire):
+    tool_name: str
+    tool_use_id: str
+    tool_input: Json
+
+
+class TurnResult(Wire):
+    """What a turn came to; the last word of `turnFinished` and of a waiting send."""
+
+    subtype: Literal[
+        "success",
+        "error_during_execution",
+        "error_max_turns",
+        "error_max_budget_usd",
+        "error_max_structured_output",
+    ]
+    is_error: bool
+    result: str
+    terminal: str
+    stop_reason: str | None
+    num_turns: int
+    duration_ms: int
+    duration_api_ms: int
+    total_cost_usd: float
+    usage: Json
+    model_usage: Json
+    permission_denials: list[PermissionDenial]
+    session_id: str
+    structured_output: Any = None
+
+
+class Suggestion(Wire):
+    rule: str
+    scope: Literal["once", "session", "project", "user"]
+    covers: str
+
+
+class CommandPart(Wire):
+    argv: list[str]
+    decision: Literal["allow", "ask", "deny"]
+
+
+class ShellCommand(Wire):
+    text: str
+    parts: list[CommandPart]
+
+
+class Option(Wire):
+    label: str
+    description: str | None = None
+
+
+class Question(Wire):
+    id: str
+    header: str
+    question: str
+    multi_select: bool
+    options: list[Option]
+    allow_other: bool
