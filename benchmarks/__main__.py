@@ -1,0 +1,72 @@
+"""`make bench`: every `bench_*.py` beside this file, one table.
+
+A row compares us with a floor (the bare library doing only that step) measured in the same interleaved run; ratios are
+what counts, absolute times on a shared machine mean little. Name parts to run only those: `python -m benchmarks lsp`.
+"""
+
+import importlib
+import inspect
+import platform
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any, cast
+
+Row = dict[str, Any]
+
+
+def main(parts: list[str]) -> int:
+    here = Path(__file__).parent
+    names = sorted(path.stem for path in here.glob("bench_*.py"))
+    chosen = [name for name in names if not parts or name.removeprefix("bench_") in parts]
+    if not chosen:
+        print(f"no such part; there are: {', '.join(name.removeprefix('bench_') for name in names)}", file=sys.stderr)
+        return 2
+    print(f"Python {platform.python_version()}, {platform.machine()}\n")
+    print(f"{'':<62}{'ours':>12}{'floor':>12}  {'unit':<8}{'ratio':>8}")
+    for name in chosen:
+        began, cpu = time.perf_counter(), _cpu_seconds()
+        rows = _run(name)
+        print(f"— {name.removeprefix('bench_')}")
+        for row in rows:
+            print(_line(row))
+        spent = f"{_cpu_seconds() - cpu:.1f} CPU s, {time.perf_counter() - began:.1f} s"
+        print(f"  ({spent}, peak memory {_peak_mb():.0f} MB)")
+    return 0
+
+
+def _run(name: str) -> list[Row]:
+    found = importlib.import_module(f"benchmarks.{name}").main()
+    if inspect.isawaitable(found):
+        import asyncio
+
+        async def wait() -> Any:
+            return await found
+
+        found = asyncio.run(wait())
+    return cast("list[Row]", found)
+
+
+def _line(row: Row) -> str:
+    def number(value: object) -> str:
+        return f"{value:,.3f}" if isinstance(value, float) else "—" if value is None else f"{value:,}"
+
+    ratio = row.get("ratio")
+    return (
+        f"  {row['name']:<60}{number(row['ours']):>12}{number(row.get('floor')):>12}  {row.get('unit', ''):<8}"
+        f"{f'{ratio:.2f}×' if isinstance(ratio, float | int) else '—':>8}"
+    )
+
+
+def _cpu_seconds() -> float:
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

