@@ -59,8 +59,13 @@ class MediaTooLarge(ModelError):
 
 
 class StreamInterrupted(ModelError):
-    def __init__(self, message: str, *, kind: str = "stream_interrupted") -> None:
-        super().__init__(message, kind=kind)
+    """`partial` is what was said in the block that never closed: worth showing, never worth running."""
+
+    def __init__(
+        self, message: str, *, kind: str = "stream_interrupted", status: int | None = None, partial: str = ""
+    ) -> None:
+        super().__init__(message, kind=kind, status=status)
+        self.partial = partial
 
 
 class FallbackTriggered(ModelError):

@@ -98,6 +98,7 @@ class AssistantMessage:
     model: str
     timestamp: float = 0.0
     error: str | None = None  # set on synthetic messages that surface a failure; never sent to the model
+    invalid_input: str | None = None  # the JSON of a tool_use that did not parse: the call must not run
     parent_tool_use_id: str | None = None
 
 
@@ -107,9 +108,10 @@ class AssistantFinal:
     message_id: str
     model: str
     usage: Usage
-    stop_reason: str | None
+    stop_reason: str | None  # None: the answer broke off; its usage counts all the same
     cost_usd: float = 0.0
     context_tokens: int = 0
+    stop_details: Json | None = None  # why a refusal was one, when the API says
     parent_tool_use_id: str | None = None
 
 

@@ -14,6 +14,7 @@ from assent.types.messages import (
     AssistantMessage,
     ConversationMessage,
     Heartbeat,
+    Notice,
     StreamEvent,
 )
 from assent.types.permissions import Action, Verdict
@@ -38,6 +39,7 @@ class ModelRequest:
     effort: str | None = None
     temperature: float | None = None
     task_budget_remaining: int | None = None
+    task_budget_total: int | None = None
     context_edits: tuple[Json, ...] = ()
     fallback_model: str | None = None
     source: QuerySource = "main"
@@ -45,9 +47,14 @@ class ModelRequest:
     persistent: bool = False
 
 
-ModelEvent = StreamEvent | AssistantMessage | AssistantFinal | ApiRetry | Heartbeat
+ModelEvent = StreamEvent | AssistantMessage | AssistantFinal | ApiRetry | Heartbeat | Notice
 CallModel = Callable[[ModelRequest], AsyncGenerator[ModelEvent, None]]
-"""Yields partials, a message per closed block, then the final; raises `ModelError`. A cut stream never looks whole."""
+"""Yields partials, a message per closed block, then the final; raises `ModelError`. A cut stream never looks whole.
+
+Exactly one `AssistantFinal` per API message that began. One with `stop_reason` None closes an answer that broke off:
+count its usage; then either `StreamInterrupted` is raised (blocks had been shown), or the call goes on with a fresh
+`message_start` (nothing had). A `Notice` is for the person: a silent endpoint, fast mode cooling down.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +71,13 @@ class ModelInfo:
     output_price: float = 0.0
     cache_write_price: float = 0.0
     cache_read_price: float = 0.0
+    long_prompt_from: int = 0  # above this many prompt tokens all prices are multiplied; 0 = never
+    long_prompt_factor: float = 1.0
+    thinking_modes: frozenset[str] = frozenset({"adaptive", "enabled", "disabled", "between_tools"})
+    accepts_effort: bool = True
+    accepts_forced_tools: bool = True  # tool_choice any / tool
+    accepts_fast_mode: bool = False
+    binds_thinking: bool = False  # a thinking block is tied to the very messages before it
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -148,6 +162,8 @@ class ToolCall:
     title: str
     plan: EditPlan | None = None
     parent_tool_use_id: str | None = None
+    hook_decision: Literal["allow", "ask"] | None = None  # what PreToolUse hooks said; the executor has run them
+    hook_reason: str = ""
 
 
 CanUseTool = Callable[[ToolCall], Awaitable[Verdict]]
