@@ -1,0 +1,177 @@
+"""The session's event stream: numbered, remembered, delivered (S6, S7).
+
+Rules:
+1. Numbers start at 1 and have no gaps, per session and epoch (one process). Every front sees the same numbers.
+2. Deltas of one block are merged BEFORE they are numbered: the first goes out at once, then at most the fastest front's
+   rate. Any other event first flushes what is waiting, so nothing is reordered. If no front wants partials there are none.
+3. The last `RING` events can be replayed. Older ones are in the transcript, as messages.
+4. A subscription can be held: events wait until the wire has written the answer that names their id.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import cast
+
+import orjson
+
+from assent.sessions.events import Delta
+from assent.sessions.front import Front
+from assent.storage.lines import sanitised
+from assent.types.blocks import Json
+
+RING = 12_000
+RING_BYTES = 128 * 1024 * 1024
+DELTAS = frozenset({"textDelta", "thinkingDelta", "toolInputDelta"})
+
+
+@dataclass(slots=True, kw_only=True)
+class Subscription:
+    front: Front
+    holds: int = 0
+    waiting: list[Json] = field(default_factory=list[Json])
+    on_release: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+
+    def deliver(self, params: Json) -> None:
+        if not self.front.flags.partials and params["event"]["type"] in DELTAS:
+            return
+        if self.holds:
+            self.waiting.append(params)
+        else:
+            self.front.event(params)
+
+    def hold(self) -> None:
+        self.holds += 1
+
+    def release(self) -> None:
+        self.holds -= 1
+        if self.holds == 0:
+            waiting, self.waiting = self.waiting, []
+            for params in waiting:
+                self.front.event(params)
+            calls, self.on_release = self.on_release, []
+            for call in calls:
+                call()
+
+    def when_released(self, call: Callable[[], None]) -> None:
+        """Now, or as soon as everything held has gone out: an ask must not overtake its permissionPending."""
+        if self.holds:
+            self.on_release.append(call)
+        else:
+            call()
+
+
+class EventLog:
+    def __init__(self, session_id: str, epoch: str) -> None:
+        self.session_id = session_id
+        self.epoch = epoch
+        self.last_seq = 0
+        self.turn_id: str | None = None
+        self.step_id: str | None = None
+        self.subscriptions: dict[int, Subscription] = {}
+        self._ring: deque[bytes] = deque()
+        self._bytes = 0
+        self._pending: dict[tuple[str, str], tuple[Delta, list[str]]] = {}
+        self._sent: dict[tuple[str, str], float] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def first_seq(self) -> int:
+        """The oldest event that can still be replayed."""
+        return self.last_seq - len(self._ring) + 1
+
+    def publish(self, event: Json, *, parent: str | None = None, outside_turn: bool = False) -> int:
+        if self._pending:
+            self.flush()
+        return self._publish(event, parent, outside_turn=outside_turn)
+
+    def delta(self, delta: Delta) -> None:
+        rate = self._rate()
+        if rate is None or not delta.text:
+            return
+        key = (delta.type, delta.id)
+        if key in self._pending:
+            self._pending[key][1].append(delta.text)
+            return
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        due = self._sent.get(key, 0.0) + 1 / rate if rate else now
+        if due <= now:
+            if any(other[1] == delta.id for other in self._pending):
+                self.flush()
+            self._emit(delta, delta.text, now)
+            return
+        self._pending[key] = (delta, [delta.text])
+        if self._timer is None:
+            self._timer = loop.call_at(due, self.flush)
+
+    def flush(self) -> None:
+        """Send what is waiting to be merged further."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._pending:
+            pending, self._pending = self._pending, {}
+            now = asyncio.get_running_loop().time()
+            for delta, texts in pending.values():
+                self._emit(delta, "".join(texts), now)
+
+    def replay(self, after_seq: int) -> list[Json] | None:
+        """Events after this one, or None when they are no longer (or not yet) known."""
+        if after_seq > self.last_seq or after_seq + 1 < self.first_seq:
+            return None
+        skip = after_seq + 1 - self.first_seq
+        return [cast("Json", orjson.loads(line)) for index, line in enumerate(self._ring) if index >= skip]
+
+    def subscribe(self, front: Front) -> Subscription:
+        found = self.subscriptions.get(id(front))
+        if found is None:
+            found = self.subscriptions[id(front)] = Subscription(front=front)
+        return found
+
+    def unsubscribe(self, front: Front) -> None:
+        self.subscriptions.pop(id(front), None)
+
+    def forget_blocks(self) -> None:
+        """A turn ended: its blocks get no more deltas."""
+        self._sent.clear()
+
+    def _emit(self, delta: Delta, text: str, now: float) -> None:
+        self._sent[(delta.type, delta.id)] = now
+        self._publish({"type": delta.type, delta.id_field: delta.id, delta.text_field: text}, delta.parent)
+
+    def _publish(self, event: Json, parent: str | None, *, outside_turn: bool = False) -> int:
+        self.last_seq += 1
+        params: Json = {"sessionId": self.session_id, "seq": self.last_seq}
+        if self.turn_id is not None and not outside_turn:
+            params["turnId"] = self.turn_id
+            if self.step_id is not None:
+                params["stepId"] = self.step_id
+        if parent is not None:
+            params["parentToolUseId"] = parent
+        params["event"] = event
+        params = self._remember(params)
+        for subscription in list(self.subscriptions.values()):
+            subscription.deliver(params)
+        return self.last_seq
+
+    def _remember(self, params: Json) -> Json:
+        """Keep the event as bytes (a tenth of the memory of the objects); gives it back in a form JSON can hold."""
+        try:
+            line = orjson.dumps(params)
+        except (TypeError, orjson.JSONEncodeError):
+            params = cast("Json", sanitised(params))
+            line = orjson.dumps(params, default=str)
+        self._ring.append(line)
+        self._bytes += len(line)
+        while len(self._ring) > RING or self._bytes > RING_BYTES:
+            self._bytes -= len(self._ring.popleft())
+        return params
+
+    def _rate(self) -> int | None:
+        """The fastest front's wish; 0 = do not merge, None = nobody wants partials."""
+        rates = [s.front.flags.max_event_rate for s in self.subscriptions.values() if s.front.flags.partials]
+        if not rates:
+            return None
+        return 0 if min(rates) <= 0 else max(rates)

@@ -1,0 +1,159 @@
+"""An append-only file of JSON lines that never claims more than the disk has.
+
+Rules:
+1. One owner. The journal keeps the file's end itself and writes at offsets, so writing the same bytes twice is safe.
+2. `append` hands the line to the operating system at once, in order: it survives the death of this process.
+3. `flush` returns True only after fsync said so: it then survives the death of the machine.
+4. When the disk refuses (ENOSPC, EIO), everything since the last good fsync is kept and tried again; `on_trouble` is
+   told once when trouble starts and once when it ends.
+
+Not aware of what the records mean.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from assent.storage.lines import Secrets, encode
+
+RETRY_DELAYS = (0.5, 1.0, 2.0, 5.0, 10.0)
+SYNC_AFTER = 4 * 1024 * 1024  # bytes without a durable flush before we ask for one ourselves, to bound memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """The three calls that can fail, replaceable where a test needs a full or dying disk."""
+
+    pwrite: Callable[[int, bytes, int], int] = os.pwrite
+    fsync: Callable[[int], None] = os.fsync
+
+
+class Journal:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        secrets: Secrets = lambda: (),
+        on_trouble: Callable[[OSError | None], None] = lambda _error: None,
+        disk: Disk | None = None,
+    ) -> None:
+        self.path = path
+        self.torn = False  # the file ended in half a line, which we have closed
+        self._secrets = secrets
+        self._on_trouble = on_trouble
+        self._disk = disk or Disk()
+        self._trouble: OSError | None = None
+        self._retries = 0
+        self._retry: asyncio.TimerHandle | None = None
+        self._syncing = anyio.Lock()
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._synced = os.fstat(self._fd).st_size  # everything before this is safe
+        self._kept = bytearray()  # everything after it
+        self._written = self._synced  # how far the operating system has taken it
+        if self._synced and os.pread(self._fd, 1, self._synced - 1) != b"\n":
+            self.torn = True
+            self._kept += b"\n"
+            self._write()
+
+    @property
+    def end(self) -> int:
+        """The offset where the next record will start."""
+        return self._synced + len(self._kept)
+
+    @property
+    def trouble(self) -> OSError | None:
+        return self._trouble
+
+    def append(self, record: Mapping[str, Any]) -> int:
+        """Add one record; its offset. Never raises for the disk's sake."""
+        offset = self.end
+        self._kept += encode(dict(record), self._secrets())
+        if self._trouble is None:
+            self._write()
+        if len(self._kept) > SYNC_AFTER and self._trouble is None:
+            self._sync_now()
+        return offset
+
+    async def flush(self) -> bool:
+        """Whether everything appended so far is on the disk."""
+        target = self.end
+        async with self._syncing:
+            if self._synced >= target:
+                return True
+            if self._written < target and not self._write():
+                return False
+            reached = self._written
+            try:
+                await anyio.to_thread.run_sync(self._disk.fsync, self._fd)
+            except OSError as error:
+                # After a failed fsync the kernel may have dropped pages: all of it must be written again.
+                self._written = self._synced
+                self._troubled(error)
+                return False
+            self._settle(reached)
+            return True
+
+    def close(self) -> bool:
+        """Write and sync what is left, and let go of the file; False when something could not be saved."""
+        if self._retry is not None:
+            self._retry.cancel()
+        saved = self._write() and self._sync_now()
+        with contextlib.suppress(OSError):
+            os.close(self._fd)
+        return saved
+
+    def _write(self) -> bool:
+        try:
+            while self._written < self.end:
+                start = self._written - self._synced
+                self._written += self._disk.pwrite(self._fd, bytes(self._kept[start:]), self._written)
+        except OSError as error:
+            self._troubled(error)
+            return False
+        if self._trouble is not None:
+            self._trouble = None
+            self._retries = 0
+            self._on_trouble(None)
+        return True
+
+    def _sync_now(self) -> bool:
+        try:
+            self._disk.fsync(self._fd)
+        except OSError as error:
+            self._written = self._synced
+            self._troubled(error)
+            return False
+        self._settle(self._written)
+        return True
+
+    def _settle(self, reached: int) -> None:
+        del self._kept[: reached - self._synced]
+        self._synced = reached
+
+    def _troubled(self, error: OSError) -> None:
+        first = self._trouble is None
+        self._trouble = error
+        if first:
+            self._on_trouble(error)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        if self._retry is not None:
+            self._retry.cancel()
+        delay = RETRY_DELAYS[min(self._retries, len(RETRY_DELAYS) - 1)]
+        self._retries += 1
+        self._retry = loop.call_later(delay, self._try_again)
+
+    def _try_again(self) -> None:
+        self._retry = None
+        if self._write():
+            self._sync_now()

@@ -1,0 +1,324 @@
+"""A conversation on disk (S1): one append-only file of JSON lines per session.
+
+Rules of the file:
+1. The first record is `session/header`. Records that are engine messages carry the codec's type; the session's own
+   start with `session/`.
+2. Nothing is ever rewritten. `tombstone` withdraws earlier messages by uuid; `session/rewound` with an offset says: the
+   conversation before this record is the one that ended at that offset. Undoing a rewind is one more of these.
+3. A line that cannot be read is skipped and reported; the history before and after it is shown.
+
+Reading never holds more than a page (or, to resume, what follows the last compaction) in memory.
+"""
+
+import base64
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from assent.storage.lines import decode
+from assent.types import codec
+from assent.types.blocks import Json
+from assent.types.messages import (
+    AssistantMessage,
+    Attachment,
+    CompactBoundary,
+    ConversationMessage,
+    Message,
+    Result,
+    Tombstone,
+    UserMessage,
+)
+
+CHUNK = 256 * 1024
+PAGE_MESSAGES = 100
+PAGE_BYTES = 1024 * 1024
+SHOWN = frozenset({"user", "assistant", "attachment", "system/compact_boundary"})
+KEPT = SHOWN | {"assistant_final", "tombstone", "tool_use_summary", "max_turns_reached", "result"}
+REWOUND = "session/rewound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One readable line: where it starts, where the next begins, and the record."""
+
+    offset: int
+    end: int
+    record: Json
+
+    @property
+    def type(self) -> str:
+        return str(self.record.get("type", ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Some messages, oldest first, and a cursor to the ones before them."""
+
+    entries: tuple[Entry, ...]
+    cursor: str | None
+    damaged: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Loaded:
+    """What an engine needs to go on: the view since the last compaction, and the sums so far."""
+
+    messages: list[ConversationMessage] = field(default_factory=list[ConversationMessage])
+    last_result: Result | None = None
+    damaged: int = 0
+    unfinished: str | None = None  # the turn that began and has no result: it was cut by a crash (S4)
+    unfinished_prompt: str | None = None  # the uuid of its prompt
+
+
+def keep(message: Message) -> bool:
+    """Whether this kind of message belongs in the transcript; the rest is about the moment."""
+    return message.type in KEPT
+
+
+def newest_page(
+    path: Path, *, cursor: str | None = None, limit: int = PAGE_MESSAGES, max_bytes: int = PAGE_BYTES
+) -> Page:
+    """The newest messages before the cursor. Reads backwards from the end: cost follows the page, not the file."""
+    withdrawn: set[str] = set()
+    with path.open("rb") as file:
+        end = os.fstat(file.fileno()).st_size
+        if cursor is not None:
+            end, withdrawn = _from_cursor(cursor, end)
+        found: list[Entry] = []
+        size = damaged = 0
+        position = end
+        for start, stop, line in backwards(file.fileno(), end):
+            record = decode(line)
+            position = start
+            if record is None:
+                damaged += 1 if line.strip() else 0
+                continue
+            entry = Entry(offset=start, end=stop, record=record)
+            if entry.type == "tombstone":
+                withdrawn.update(cast("list[str]", record.get("message_uuids", [])))
+            elif entry.type in SHOWN:
+                uuid = str(record.get("uuid"))
+                if uuid in withdrawn:
+                    withdrawn.discard(uuid)
+                    continue
+                found.append(entry)
+                size += stop - start
+                if len(found) >= limit or size >= max_bytes:
+                    break
+        else:
+            position = 0
+    found.reverse()
+    return Page(entries=tuple(found), cursor=_to_cursor(position, withdrawn) if position else None, damaged=damaged)
+
+
+def backwards(fd: int, end: int) -> Iterator[tuple[int, int, bytes]]:
+    """Lines from the end to the start, (start, end, bytes) each, following rewinds; the newline is left out."""
+    position = end
+    while position > 0:
+        jump: int | None = None
+        for start, stop, line in _lines_before(fd, position):
+            if line.startswith(b'{"type":"session/rewound"'):
+                record = decode(line)
+                target = record.get("offset") if record else None
+                if isinstance(target, int) and 0 <= target < start:
+                    yield start, stop, line
+                    jump = target
+                    break
+            yield start, stop, line
+        if jump is None:
+            return
+        position = jump
+
+
+def segments(fd: int, end: int) -> list[tuple[int, int]]:
+    """The stretches of the file that make up the conversation now, in order: all of it but what was rewound."""
+    found: list[tuple[int, int]] = []
+    scan = end
+    while end > 0:
+        at = rfind(fd, b'{"type":"session/rewound"', scan)
+        if at < 0:
+            found.append((0, end))
+            break
+        target = (decode(_line_at(fd, at)) or {}).get("offset")
+        starts_a_line = at == 0 or os.pread(fd, 1, at - 1) == b"\n"
+        if starts_a_line and isinstance(target, int) and 0 <= target < at:
+            found.append((at, end))
+            end = scan = target
+        else:
+            scan = at  # a rewind of code only, or the same bytes inside a message: the stretch goes on further back
+    found.reverse()
+    return found
+
+
+def stream(path: Path, *, start: int = 0) -> Iterator[Entry | int]:
+    """Every record of the conversation in order, one line in memory at a time; an int is a damaged line's offset."""
+    with path.open("rb") as file:
+        for begin, end in segments(file.fileno(), os.fstat(file.fileno()).st_size):
+            begin = max(begin, start)
+            if begin >= end:
+                continue
+            file.seek(begin)
+            offset = begin
+            for line in file:  # binary files split on \n only
+                if offset >= end:
+                    break
+                record = decode(line)
+                stop = offset + len(line)
+                if record is not None:
+                    yield Entry(offset=offset, end=stop, record=record)
+                elif line.strip():
+                    yield offset
+                offset = stop
+
+
+def load(path: Path) -> Loaded:
+    """What to resume with: from the last compaction on, tombstones applied, the totals of the last result."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        boundary = rfind(file.fileno(), b'{"type":"system/compact_boundary"', size)
+        inside = any(begin <= boundary < end for begin, end in segments(file.fileno(), size))
+    last = last_entry(path, "result")
+    loaded = Loaded(last_result=_result(last.record if last else None))
+    turn = last_entry(path, "session/turn")
+    rewound = last_entry(path, REWOUND)
+    if turn and turn.offset > max(entry.offset if entry else -1 for entry in (last, rewound)):
+        loaded.unfinished = str(turn.record.get("turnId"))
+        loaded.unfinished_prompt = str(turn.record.get("uuid"))
+    by_id: dict[str, ConversationMessage] = {}
+    for entry in stream(path, start=boundary if boundary > 0 and inside else 0):
+        if isinstance(entry, int):
+            loaded.damaged += 1
+            continue
+        if entry.type not in KEPT:
+            continue
+        message = revive(entry.record)
+        match message:
+            case Tombstone():
+                for uuid in message.message_uuids:
+                    by_id.pop(uuid, None)
+            case CompactBoundary():
+                by_id = {message.uuid: message}
+            case UserMessage() | AssistantMessage() | Attachment():
+                by_id[message.uuid] = message
+            case _:
+                pass
+    loaded.messages = list(by_id.values())
+    return loaded
+
+
+def last_entry(path: Path, kind: str) -> Entry | None:
+    """The newest record of this type anywhere in the file, rewound parts included."""
+    needle = orjson.dumps({"type": kind})[:-1]
+    with path.open("rb") as file:
+        fd = file.fileno()
+        end = os.fstat(fd).st_size
+        while (at := rfind(fd, needle, end)) >= 0:
+            if at == 0 or os.pread(fd, 1, at - 1) == b"\n":
+                line = _line_at(fd, at)
+                if record := decode(line):
+                    return Entry(offset=at, end=at + len(line), record=record)
+            end = at
+    return None
+
+
+def find_uuid(path: Path, uuid: str) -> Entry | None:
+    """The record that carries this uuid, rewound parts included: one can go back to any message ever said."""
+    needle = b'"uuid":' + orjson.dumps(uuid)
+    with path.open("rb") as file:
+        fd = file.fileno()
+        end = os.fstat(fd).st_size
+        while (at := rfind(fd, needle, end)) >= 0:
+            start = rfind(fd, b"\n", at) + 1
+            line = _line_at(fd, start)
+            record = decode(line)
+            if record is not None and record.get("uuid") == uuid and record.get("type") in SHOWN | {REWOUND}:
+                return Entry(offset=start, end=start + len(line), record=record)
+            end = at
+    return None
+
+
+def header(path: Path) -> Json:
+    """The first record; an empty mapping when it is damaged."""
+    with path.open("rb") as file:
+        return decode(file.readline()) or {}
+
+
+def revive(record: Json) -> Message | None:
+    """The engine's message, or None when this version cannot make sense of the record."""
+    try:
+        return codec.from_json(record)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None
+
+
+def rfind(fd: int, needle: bytes, end: int) -> int:
+    """The last place before `end` where these bytes start, or -1; in chunks, so memory stays flat."""
+    overlap = len(needle) - 1
+    size = CHUNK
+    while end > 0:
+        start = max(0, end - size)
+        data = os.pread(fd, end - start + overlap, start)
+        at = data.rfind(needle, 0, end - start + overlap)
+        if at >= 0:
+            return start + at
+        end = start
+        size = 4 * CHUNK
+    return -1
+
+
+def _lines_before(fd: int, end: int) -> Iterator[tuple[int, int, bytes]]:
+    """Plain lines that end at or before `end`, last first."""
+    tail = b""  # the beginning of this is not yet known to be a line's start
+    position = end
+    size = CHUNK
+    while position > 0:
+        start = max(0, position - size)
+        block = os.pread(fd, position - start, start) + tail
+        lines = block.split(b"\n")
+        tail = lines[0]
+        offset = start + len(block)
+        for line in reversed(lines[1:]):
+            begin = offset - len(line)
+            if line:
+                yield begin, begin + len(line) + 1, line
+            offset = begin - 1
+        position = start
+        # A line longer than the block would be joined again and again: read further each time.
+        size = min(size * 2, 64 * CHUNK) if len(lines) == 1 else CHUNK
+    if tail:
+        yield 0, len(tail) + 1, tail
+
+
+def _line_at(fd: int, offset: int) -> bytes:
+    parts: list[bytes] = []
+    while block := os.pread(fd, CHUNK, offset):
+        cut = block.find(b"\n")
+        if cut >= 0:
+            parts.append(block[: cut + 1])
+            break
+        parts.append(block)
+        offset += len(block)
+    return b"".join(parts)
+
+
+def _result(record: Json | None) -> Result | None:
+    message = revive(record) if record else None
+    return message if isinstance(message, Result) else None
+
+
+def _to_cursor(position: int, withdrawn: set[str]) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps([position, sorted(withdrawn)])).decode()
+
+
+def _from_cursor(cursor: str, size: int) -> tuple[int, set[str]]:
+    """Where to read on. A cursor we did not make reads from the end: a page too many beats an error."""
+    try:
+        value: Any = orjson.loads(base64.urlsafe_b64decode(cursor))
+        position, withdrawn = value
+        return max(0, min(int(position), size)), {str(uuid) for uuid in withdrawn}
+    except (ValueError, TypeError):
+        return size, set()

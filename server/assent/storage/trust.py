@@ -1,0 +1,52 @@
+"""Which workspaces the user trusts (P14): for this process, or for good. Untrusted is the default.
+
+Trusting a folder covers what is inside it; saying no to an inner folder stays no.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Literal, cast
+
+import orjson
+
+from assent.storage.files import write_atomically
+
+
+class TrustStore:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._session: dict[str, bool] = {}
+
+    def trusted(self, folder: str) -> bool:
+        answers = self._saved() | self._session
+        path = Path(os.path.realpath(folder))
+        for candidate in (path, *path.parents):
+            answer = answers.get(str(candidate))
+            if answer is not None:
+                return answer
+        return False
+
+    def decided(self, folder: str) -> bool:
+        """Whether the user has said anything about exactly this folder or one around it."""
+        answers = self._saved() | self._session
+        path = Path(os.path.realpath(folder))
+        return any(str(candidate) in answers for candidate in (path, *path.parents))
+
+    def set(self, folder: str, *, trusted: bool, remember: Literal["session", "always"]) -> None:
+        key = os.path.realpath(folder)
+        if remember == "session":
+            self._session[key] = trusted
+            return
+        self._session.pop(key, None)
+        saved = self._saved()
+        saved[key] = trusted
+        write_atomically(self._file, orjson.dumps({"folders": saved}, option=orjson.OPT_INDENT_2))
+
+    def _saved(self) -> dict[str, bool]:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            folders = orjson.loads(self._file.read_bytes()).get("folders")
+            if isinstance(folders, dict):
+                items = cast("dict[str, object]", folders).items()
+                return {folder: answer for folder, answer in items if isinstance(answer, bool)}
+        return {}
