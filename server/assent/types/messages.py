@@ -98,7 +98,6 @@ class AssistantMessage:
     model: str
     timestamp: float = 0.0
     error: str | None = None  # set on synthetic messages that surface a failure; never sent to the model
-    invalid_input: str | None = None  # the JSON of a tool_use that did not parse: the call must not run
     parent_tool_use_id: str | None = None
 
 
