@@ -1,0 +1,27 @@
+"""A handle that ends the running turn from outside: set once, heard by whoever listens, reusable after a reset."""
+
+from collections.abc import Callable
+
+
+class Abort:
+    def __init__(self) -> None:
+        self._aborted = False
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def aborted(self) -> bool:
+        return self._aborted
+
+    def abort(self) -> None:
+        if not self._aborted:
+            self._aborted = True
+            for listener in list(self._listeners):
+                listener()
+
+    def reset(self) -> None:
+        self._aborted = False
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` at the abort; gives the way to stop listening."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)

@@ -1,0 +1,77 @@
+"""THE loop (L1): one turn, as model calls until there is a reason to stop.
+
+One iteration is one model call. It reads as the happy path; what can go wrong is in `recovery`, what happens when the
+model stops is in `stop`, what makes the view fit is in `preparation`. Each of them gives the next `State`, whose
+`transition` says why we looped, or the `Terminal` that ends the turn:
+
+    continue   next_turn                                                        here
+               max_output_tokens_escalate, max_output_tokens_recovery,
+               reactive_compact_retry, collapse_drain_retry,
+               fallback_model_retry, stream_retry, pause_turn                   recovery
+               structured_output_retry, stop_hook_blocking,
+               token_budget_continuation                                        stop
+    terminal   max_turns, hook_stopped, aborted_tools (a person said stop)      here
+               blocking_limit                                                   preparation
+               prompt_too_long, image_error, model_error, refusal,
+               max_output_tokens_exhausted                                      recovery
+               completed, stop_hook_prevented, token_budget_stop                stop
+               aborted_streaming, aborted_tools, budget_usd                     query_engine: it cancels the loop
+
+Nothing here yields: messages leave through `turn.publish`, so cancellation may come at any await (L14).
+"""
+
+from collections.abc import Sequence
+
+from assent.engine.attachments import attach
+from assent.engine.preparation import prepare
+from assent.engine.recovery import recover
+from assent.engine.sampling import Answer, sample
+from assent.engine.state import State, Step, Terminal
+from assent.engine.stop import conclude, retry_structured
+from assent.engine.turn import Turn
+from assent.tools.executor import CallResult
+from assent.types.messages import MaxTurnsReached
+
+
+async def run(turn: Turn, state: State) -> Terminal:
+    while True:
+        turn.steps = state.turn_count
+        ready = await prepare(turn, state)
+        if isinstance(ready, Terminal):
+            return ready
+        async with turn.new_executor() as tools:
+            answer = await sample(turn, ready, tools)
+            step = await recover(turn, ready, answer, tools)
+            if step is None and tools.asked:
+                turn.phase = "tools"
+                step = await follow_up(turn, ready, answer, await tools.finish())
+        if step is None:
+            step = await conclude(turn, ready, answer)
+        if isinstance(step, Terminal):
+            return step
+        state = step
+
+
+async def follow_up(turn: Turn, state: State, answer: Answer, results: Sequence[CallResult]) -> Step:
+    """The calls are answered: give the model their results and whatever else it should know, and go on."""
+    await turn.answer_calls(results)
+    for result in results:
+        if result.hook_stopped:
+            return Terminal(reason="hook_stopped", error=result.hook_stopped)
+        if result.interrupted:
+            return Terminal(reason="aborted_tools", error="Aborted")
+        if result.stop_turn and result.ended == "done":
+            return Terminal(reason="completed", structured_output=turn.structured_output(result))
+    await attach(turn, results)
+    turns = state.turn_count + 1
+    if turn.config.max_turns is not None and turns > turn.config.max_turns:
+        await turn.publish(MaxTurnsReached(max_turns=turn.config.max_turns, turn_count=turns))
+        return Terminal(reason="max_turns", error=f"Stopped after {turn.config.max_turns} steps, the limit set.")
+    if any(result.tool == "StructuredOutput" for result in results):
+        return await retry_structured(turn, state, None)
+    return state.proceed(
+        "next_turn",
+        model=turn.model,
+        turn_count=turns,
+        messages=turn.history.view(),
+    )

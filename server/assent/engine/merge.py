@@ -1,0 +1,116 @@
+"""The one place that owns tasks behind a generator (PEP 789).
+
+A generator must not yield inside a task group or a cancel scope: the consumer's code would then run inside it, and a
+tool's failure would reach the consumer as a bare cancellation. So a turn runs as an ordinary coroutine in a task of
+its own, sends what happens into a bounded `Outlet`, and the generator only reads. Leaving the generator, however that
+happens, cancels the task and waits for its end. Nothing else in the engine creates a task outside a task group.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+import anyio
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+CAPACITY = 256
+POSTED_CAPACITY = 4096
+
+
+class Outlet(Generic[T]):
+    """Where a turn puts its messages. Sending is cheap while there is room, and waits while there is none."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._items: deque[T] = deque()
+        self._capacity = capacity
+        self._ready = asyncio.Event()
+        self._room = asyncio.Event()
+        self.dropped = 0
+
+    async def send(self, item: T) -> None:
+        while len(self._items) >= self._capacity:
+            self._room.clear()
+            await self._room.wait()
+        self._items.append(item)
+        self._ready.set()
+
+    def post(self, item: T, *, droppable: bool) -> None:
+        """Send from code that cannot wait; what is droppable is lost when nobody reads for long."""
+        if droppable and len(self._items) >= POSTED_CAPACITY:
+            self.dropped += 1
+            return
+        self._items.append(item)
+        self._ready.set()
+
+    async def read(self, done: Callable[[], bool]) -> AsyncGenerator[T, None]:
+        while True:
+            while self._items:
+                item = self._items.popleft()
+                if len(self._items) < self._capacity:
+                    self._room.set()
+                yield item
+            if done():
+                return
+            self._ready.clear()
+            await self._ready.wait()
+
+    def wake(self) -> None:
+        self._ready.set()
+
+
+async def merged(
+    run: Callable[[Outlet[T]], Coroutine[Any, Any, None]], *, capacity: int = CAPACITY
+) -> AsyncGenerator[T, None]:
+    """Run `run` in a task we own and yield what it sends. An error of `run` is raised after its last item."""
+    outlet: Outlet[T] = Outlet(capacity)
+    task = asyncio.create_task(run(outlet))
+    task.add_done_callback(lambda _task: outlet.wake())
+    try:
+        async for item in outlet.read(task.done):
+            yield item
+        await task
+    finally:
+        await _end(task)
+
+
+class Background:
+    """Tasks that outlive a turn: prefetches, summaries, background agents. Closed with the engine."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def spawn(self, work: Awaitable[T], *, name: str) -> "asyncio.Task[T | None]":
+        task = asyncio.create_task(_guarded(work, name), name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    @property
+    def running(self) -> int:
+        return len(self._tasks)
+
+    async def close(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        for task in list(self._tasks):
+            await _end(task)
+
+
+async def _guarded(work: Awaitable[T], name: str) -> T | None:
+    try:
+        return await work
+    except Exception:
+        logger.exception("background work failed: %s", name)
+        return None
+
+
+async def _end(task: "asyncio.Task[Any]") -> None:
+    if not task.done():
+        task.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([task])

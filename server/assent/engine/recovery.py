@@ -1,0 +1,184 @@
+"""What to do when a model call did not simply succeed (L5–L7, L10, M9).
+
+`recover` looks at an answer and gives the next state, a terminal, or None: nothing to recover from. Errors are
+withheld until recovery has failed; only `surface` ever shows one. A retry of an answer that was partly shown
+withdraws it first, and is not possible any more once an unsafe call of it has started.
+"""
+
+from typing import Literal
+
+from assent.engine.compaction import compact
+from assent.engine.preparation import drain_collapses, strip_media
+from assent.engine.sampling import Answer
+from assent.engine.state import State, Step, Terminal
+from assent.engine.turn import Turn
+from assent.tools.executor import ToolExecutor
+from assent.types.blocks import text_of
+from assent.types.errors import (
+    FallbackTriggered,
+    MediaTooLarge,
+    ModelError,
+    PromptTooLong,
+    StreamInterrupted,
+)
+from assent.types.messages import CompactBoundary, ContinueReason, TerminalReason, Tombstone
+
+ESCALATED_MAX_TOKENS = 64_000
+OUTPUT_RECOVERIES = 3
+STREAM_RETRIES = 3
+PAUSES = 25
+
+RESUME = (
+    "Your answer reached the output limit. Resume directly where it was cut, mid-sentence if need be: no apology, no "
+    "recap. Do what is left in smaller pieces."
+)
+
+
+async def recover(turn: Turn, state: State, answer: Answer, tools: ToolExecutor) -> Step | None:
+    failure = answer.failure
+    if failure is not None:
+        if tools.unsafe_started:
+            return None  # the world may have changed: keep what is closed, answer every call, go on
+        match failure:
+            case FallbackTriggered():
+                return await _fall_back(turn, state, answer, tools, failure)
+            case PromptTooLong():
+                return await _overflow(turn, state, answer, tools, str(failure))
+            case MediaTooLarge():
+                return await _strip_media(turn, state, answer, tools, str(failure))
+            case StreamInterrupted() if state.stream_retry_count < STREAM_RETRIES:
+                await _withdraw(turn, answer, tools, "stream_retry")
+                attempt = state.stream_retry_count + 1
+                return state.proceed(
+                    "stream_retry", attempt=attempt, stream_retry_count=attempt, messages=turn.history.view()
+                )
+            case _:
+                return await surface(turn, "model_error", str(failure), answer=answer, tools=tools, failure=failure)
+    match answer.stop_reason:
+        case "refusal":
+            text = "The model declined to answer this. Rephrase the request, or start from an earlier message."
+            return await surface(turn, "refusal", text)
+        case "pause_turn" if not answer.calls:
+            return await _pause(turn, state)
+        case "compaction" if not answer.calls:
+            return await _compacted_by_server(turn, state, answer)
+        case "max_tokens" if not answer.calls:
+            return await _output_cap(turn, state, answer, tools)
+        case "model_context_window_exceeded" if not answer.calls:
+            return await _overflow(turn, state, answer, tools, "The conversation reached the model's context window.")
+        case _:
+            return None
+
+
+async def surface(
+    turn: Turn,
+    reason: TerminalReason,
+    text: str,
+    *,
+    answer: Answer | None = None,
+    tools: ToolExecutor | None = None,
+    failure: ModelError | None = None,
+) -> Terminal:
+    """Recovery has failed: show the error, keep the partial answer, and end the turn."""
+    if answer is not None:
+        partial = answer.unfinished(turn, turn.model)
+        if partial is not None:
+            answer.open_uuid = ""
+            await turn.publish(partial)
+    if tools is not None and tools.asked:
+        await turn.answer_calls(await tools.finish())
+    await turn.publish(turn.error_message(text, failure.kind if failure else reason))
+    if reason in ("model_error", "prompt_too_long", "image_error"):
+        turn.stop_failed(text)
+    return Terminal(reason=reason, error=text)
+
+
+async def _fall_back(
+    turn: Turn, state: State, answer: Answer, tools: ToolExecutor, failure: FallbackTriggered
+) -> State:
+    await _withdraw(turn, answer, tools, "fallback_model_retry")
+    await turn.notice(str(failure), "warning")
+    turn.model = failure.fallback
+    return state.proceed("fallback_model_retry", model=failure.fallback, messages=turn.history.view())
+
+
+async def _output_cap(turn: Turn, state: State, answer: Answer, tools: ToolExecutor) -> Step:
+    """First the same request with a higher cap, then up to three nudges to resume, then the truth (L6)."""
+    info = turn.info_of(state.model)
+    raised = min(ESCALATED_MAX_TOKENS, info.max_output_tokens)
+    if turn.config.max_tokens is None and state.max_tokens_override is None and raised > info.default_max_tokens:
+        await _withdraw(turn, answer, tools, "max_output_tokens_escalate")
+        return state.proceed("max_output_tokens_escalate", max_tokens_override=raised, messages=turn.history.view())
+    if state.output_recovery_count < OUTPUT_RECOVERIES:
+        if tools.asked:
+            await turn.answer_calls(await tools.finish())
+        await turn.publish(turn.user_message(RESUME))
+        attempt = state.output_recovery_count + 1
+        return state.proceed(
+            "max_output_tokens_recovery",
+            attempt=attempt,
+            output_recovery_count=attempt,
+            messages=turn.history.view(),
+        )
+    text = "The answer kept reaching the output limit. Ask for it in smaller parts."
+    return await surface(turn, "max_output_tokens_exhausted", text, tools=tools)
+
+
+async def _overflow(turn: Turn, state: State, answer: Answer, tools: ToolExecutor, text: str) -> Step:
+    """Commit the staged collapses once, compact once, then say so (L7)."""
+    await _withdraw(turn, answer, tools, "reactive_compact_retry")
+    drained = state.transition is not None and state.transition.reason == "collapse_drain_retry"
+    if not drained and not state.reactive_compact_attempted:
+        committed = drain_collapses(turn)
+        if committed:
+            return state.proceed("collapse_drain_retry", committed=committed, messages=turn.history.view())
+    if not state.reactive_compact_attempted and await compact(turn, state, trigger="reactive"):
+        return state.proceed("reactive_compact_retry", reactive_compact_attempted=True, messages=turn.history.view())
+    return await surface(turn, "prompt_too_long", f"{text} Use /compact, or start a new session.")
+
+
+async def _strip_media(turn: Turn, state: State, answer: Answer, tools: ToolExecutor, text: str) -> Step:
+    await _withdraw(turn, answer, tools, "reactive_compact_retry")
+    if not state.reactive_compact_attempted and strip_media(turn):
+        return state.proceed("reactive_compact_retry", reactive_compact_attempted=True, messages=turn.history.view())
+    return await surface(turn, "image_error", f"{text} Send smaller or fewer images.")
+
+
+async def _pause(turn: Turn, state: State) -> Step:
+    """The API wants to go on with the same answer: hand it back as it is."""
+    if state.pause_count >= PAUSES:
+        return await surface(turn, "model_error", f"The model paused {PAUSES} times in a row without finishing.")
+    return state.proceed("pause_turn", pause_count=state.pause_count + 1, messages=turn.history.view())
+
+
+async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step:
+    """The API compacted the conversation itself: its summary is our boundary."""
+    summary = "\n".join(
+        str(block.get("content") or "") or text_of([block]) for m in answer.messages for block in m.content
+    )
+    await turn.publish(
+        CompactBoundary(
+            uuid=turn.config.deps.new_id(),
+            trigger="server",
+            tokens_before=turn.context_tokens,
+            tokens_after=len(summary) // 4,
+            summary=summary,
+            timestamp=turn.config.deps.now(),
+        )
+    )
+    turn.history.restart()
+    return await _pause(turn, state)
+
+
+async def _withdraw(
+    turn: Turn,
+    answer: Answer,
+    tools: ToolExecutor,
+    reason: ContinueReason | Literal["rewind", "snip"],
+) -> None:
+    await tools.withdraw()
+    if answer.uuids:
+        tombstone = Tombstone(message_uuids=answer.uuids, reason=reason)
+        answer.open_uuid = ""
+        turn.history.withdraw(tombstone.message_uuids)
+        await turn.publish(tombstone)

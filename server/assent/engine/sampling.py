@@ -1,0 +1,166 @@
+"""One model call: the request goes out, closed blocks come in, and tools start while the model still talks (T2).
+
+What went wrong is kept in the `Answer` and not told: whether anyone ever hears of it is for `recovery` to decide (L5).
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import assert_never, cast
+
+import anyio.lowlevel
+
+from assent.engine.state import State
+from assent.engine.turn import Turn
+from assent.tools.executor import ToolExecutor
+from assent.types.blocks import Block, Json, text_block
+from assent.types.errors import ModelError
+from assent.types.messages import (
+    ApiRetry,
+    AssistantFinal,
+    AssistantMessage,
+    Heartbeat,
+    Notice,
+    RequestStart,
+    StreamEvent,
+)
+from assent.types.ports import ModelRequest
+
+CUT_INPUT = (
+    "This call did not run: its input was cut off before it was complete. "
+    "Send the whole call again, in smaller pieces if it is long."
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer:
+    """What one call gave: its closed blocks, and how it ended."""
+
+    messages: list[AssistantMessage] = field(default_factory=list[AssistantMessage])
+    final: AssistantFinal | None = None
+    failure: ModelError | None = None
+    calls: int = 0  # tool calls whose input is complete
+    open_uuid: str = ""
+    open_message_id: str = ""
+    open_text: list[str] = field(default_factory=list[str])
+
+    @property
+    def stop_reason(self) -> str | None:
+        return self.final.stop_reason if self.final else None
+
+    @property
+    def uuids(self) -> tuple[str, ...]:
+        """Everything of this answer a consumer may have seen, the unfinished block included."""
+        return (*(message.uuid for message in self.messages), *((self.open_uuid,) if self.open_uuid else ()))
+
+    def watch(self, event: StreamEvent) -> None:
+        """Follow the open text block, so that an interruption can keep what was already shown."""
+        raw = event.event
+        match raw.get("type"):
+            case "content_block_delta":
+                if self.open_uuid:
+                    text: object = cast("Json", raw.get("delta") or {}).get("text")
+                    if isinstance(text, str):
+                        self.open_text.append(text)
+            case "content_block_start":
+                self.open_uuid = event.block_uuid
+                self.open_message_id = event.message_id
+                self.open_text = []
+            case "content_block_stop":
+                self.open_uuid = ""
+            case _:
+                pass
+
+    def unfinished(self, turn: Turn, model: str) -> AssistantMessage | None:
+        """The text block that was being written when the stream ended, as far as it got."""
+        text = "".join(self.open_text)
+        if not self.open_uuid or not text.strip():
+            return None
+        return AssistantMessage(
+            uuid=self.open_uuid,
+            message_id=self.open_message_id or self.open_uuid,
+            content=(text_block(text),),
+            model=model,
+            timestamp=turn.config.deps.now(),
+        )
+
+
+async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
+    answer = turn.answer = Answer()
+    turn.phase = "streaming"
+    request = request_for(turn, state)
+    await turn.config.transcript.flush(durable=True)
+    await turn.publish(
+        RequestStart(
+            step_id=turn.config.deps.new_id(),
+            model=request.model,
+            transition=state.transition.reason if state.transition else None,
+        )
+    )
+    meter = turn.ledger.meter(request.model)
+    began = turn.config.deps.clock()
+    try:
+        async with aclosing(turn.config.deps.call_model(request)) as events:
+            async for event in events:
+                match event:
+                    case StreamEvent():
+                        meter.watch(event.event)
+                        answer.watch(event)
+                    case AssistantMessage():
+                        answer.messages.append(event)
+                        answer.open_uuid = ""
+                    case AssistantFinal():
+                        answer.final = event
+                        meter.final(event)
+                        turn.output_tokens += event.usage.output_tokens
+                        turn.context_tokens = event.context_tokens or event.usage.context_tokens
+                        turn.last_stop_reason = event.stop_reason
+                    case ApiRetry() | Heartbeat() | Notice():
+                        pass
+                    case _:
+                        assert_never(event)
+                await turn.publish(event)
+                if isinstance(event, AssistantMessage):
+                    await _start_tools(answer, event, tools)
+    except ModelError as failure:
+        answer.failure = failure
+    finally:
+        meter.close()
+        turn.api_seconds += turn.config.deps.clock() - began
+    return answer
+
+
+def request_for(turn: Turn, state: State) -> ModelRequest:
+    config = turn.config
+    return ModelRequest(
+        model=state.model,
+        messages=state.messages,
+        system=turn.system,
+        user_context=turn.user_context,
+        tools=turn.definitions,
+        max_tokens=state.max_tokens_override or config.max_tokens,
+        thinking=config.thinking,
+        effort=config.effort,
+        task_budget_remaining=turn.task_budget_remaining,
+        context_edits=config.context_edits,
+        fallback_model=config.fallback_model if state.model != config.fallback_model else None,
+        source=config.source,
+        persistent=config.persistent,
+    )
+
+
+async def _start_tools(answer: Answer, message: AssistantMessage, tools: ToolExecutor) -> None:
+    for block in message.content:
+        if block.get("type") == "tool_use":
+            if complete(block):
+                answer.calls += 1
+                tools.add(block)
+            else:
+                tools.reject(block, CUT_INPUT)
+            await anyio.lowlevel.checkpoint()  # let it start now, however many events are already decoded
+
+
+def complete(block: Block) -> bool:
+    """Whether a tool_use block's input arrived whole; what was cut is no object."""
+    return isinstance(block.get("input"), dict)

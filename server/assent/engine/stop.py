@@ -1,0 +1,83 @@
+"""The model stopped without asking for a tool: may the turn end? (L8, L12, L13)
+
+Strictly in this order, and only for an answer nothing went wrong with: the structured answer that was promised, stop
+hooks, token budget. Each may send the model back to work.
+"""
+
+from assent.engine.budget import Continuation, check_token_budget
+from assent.engine.sampling import Answer
+from assent.engine.state import State, Step, Terminal
+from assent.engine.turn import Turn
+from assent.types.blocks import text_of
+from assent.types.hooks import HookOutcome
+
+STRUCTURED_RETRIES = 5
+
+MISSING_STRUCTURED = (
+    "The answer must be given by calling the StructuredOutput tool with input that matches its schema. "
+    "Call it now, with the complete answer."
+)
+
+
+async def conclude(turn: Turn, state: State, answer: Answer) -> Step:
+    turn.last_text = "\n".join(filter(None, (text_of(message.content) for message in answer.messages)))
+    if turn.config.json_schema is not None:
+        return await retry_structured(turn, state, MISSING_STRUCTURED)
+    return await _stop_hooks(turn, state) or await _token_budget(turn, state) or Terminal(reason="completed")
+
+
+async def retry_structured(turn: Turn, state: State, nudge: str | None) -> Step:
+    """Another try at the promised answer, up to five of them (Q10)."""
+    attempt = state.structured_retries + 1
+    if attempt > STRUCTURED_RETRIES:
+        text = f"No answer matched the JSON schema after {STRUCTURED_RETRIES} corrections."
+        return Terminal(reason="model_error", error=text, structured_failed=True)
+    if nudge is not None:
+        await turn.publish(turn.user_message(nudge))
+    return state.proceed(
+        "structured_output_retry", attempt=attempt, structured_retries=attempt, messages=turn.history.view()
+    )
+
+
+async def _stop_hooks(turn: Turn, state: State) -> Step | None:
+    if state.stop_hook_active:
+        return None  # they have had their say; a second round could go on for ever
+    data = {"stop_hook_active": False, "last_assistant_message": turn.last_text}
+    event = "SubagentStop" if turn.config.source == "subagent" else "Stop"
+    step = await _outcome(turn, state, await turn.run_hooks(event, data))
+    if step is None and turn.config.team is not None:
+        for task in turn.config.team.owned_tasks():
+            step = await _outcome(turn, state, await turn.run_hooks("TaskCompleted", {"task": dict(task)}))
+            if step is not None:
+                return step
+        step = await _outcome(turn, state, await turn.run_hooks("TeammateIdle"))
+    return step
+
+
+async def _outcome(turn: Turn, state: State, outcomes: list[HookOutcome]) -> Step | None:
+    for outcome in outcomes:
+        if outcome.status == "prevented":
+            return Terminal(reason="stop_hook_prevented", error=outcome.text)
+    blocking = [outcome.text or "A hook asks you to go on." for outcome in outcomes if outcome.status == "blocked"]
+    if not blocking:
+        return None
+    await turn.publish(turn.user_message("\n\n".join(blocking)))
+    return state.proceed("stop_hook_blocking", stop_hook_active=True, messages=turn.history.view())
+
+
+async def _token_budget(turn: Turn, state: State) -> Step | None:
+    if turn.config.source == "subagent":
+        return None
+    match check_token_budget(turn.token_budget, turn.output_tokens, state.budget):
+        case Continuation(nudge=nudge, tracking=tracking):
+            await turn.publish(turn.user_message(nudge))
+            return state.proceed(
+                "token_budget_continuation",
+                attempt=tracking.continuations,
+                budget=tracking,
+                messages=turn.history.view(),
+            )
+        case True:
+            return Terminal(reason="token_budget_stop")
+        case _:
+            return None
