@@ -1,0 +1,82 @@
+"""The editor's side of documents, over the wire: edits, saves and questions to the user's own language servers.
+
+Implements `editor.client.ClientEdits`. Whether an edit really landed is judged by the document store, not by what the
+client answers here.
+"""
+
+import asyncio
+from typing import Any, cast
+
+from assent.editor.client import ClientGone, Unsaved
+from assent.lsp.client import Client
+from assent.lsp.peer import Peer, RemoteError
+from assent.lsp.plain_asks import choose
+from assent.types.blocks import Json
+from assent.types.ids import new_id
+
+QUERY_TIMEOUT_MS = 5000
+_STATUSES = frozenset({"success", "starting", "noServer", "error"})
+_SAVED, _DISK, _CANCEL = "Saved, continue", "Run on disk state", "Cancel"
+
+
+class EditorClient:
+    def __init__(self, peer: Peer, client: Client) -> None:
+        self._peer = peer
+        self._client = client
+
+    @property
+    def can_query(self) -> bool:
+        return self._client.flags.editor_queries
+
+    @property
+    def can_save(self) -> bool:
+        return self._client.flags.save
+
+    async def apply_edit(self, uri: str, version: int | None, edits: list[Json], label: str) -> bool:
+        if self._client.can("workspace.workspaceEdit.documentChanges"):
+            edit: Json = {"documentChanges": [{"textDocument": {"uri": uri, "version": version}, "edits": edits}]}
+        else:
+            edit = {"changes": {uri: edits}}
+        answer = await self._request("workspace/applyEdit", {"label": label, "edit": edit})
+        return answer.get("applied") is True
+
+    async def save(self, uris: list[str]) -> Json:
+        answer = await self._request("assent/editor/save", {"requestId": new_id("r"), "uris": uris})
+        return {"saved": answer.get("saved") or [], "failed": answer.get("failed") or []}
+
+    async def ask_unsaved(self, uris: list[str], reason: str) -> Unsaved:
+        names = ", ".join(uri.rsplit("/", 1)[-1] for uri in uris)
+        text = f"Assent: {reason or 'a command is about to run'}. Not saved yet: {names}"
+        try:
+            chosen = await choose(self._peer, text, [_SAVED, _DISK, _CANCEL])
+        except RemoteError as error:
+            raise ClientGone(str(error)) from None
+        return "saved" if chosen == _SAVED else "disk" if chosen == _DISK else "cancel"
+
+    async def query(self, kind: str, params: Json) -> Json:
+        if not self.can_query:
+            return {"status": "noServer", "value": None}
+        timeout = int(params.get("timeoutMs") or QUERY_TIMEOUT_MS)
+        request = {"requestId": new_id("r"), "timeoutMs": timeout, **params, "kind": kind}
+        try:
+            async with asyncio.timeout(timeout / 1000 + 1):
+                answer = await self._request("assent/editor/query", request)
+        except TimeoutError:
+            return {"status": "error", "value": None, "message": "the editor did not answer in time"}
+        if answer.get("status") not in _STATUSES:
+            return {"status": "error", "value": None, "message": "the editor's answer has no known status"}
+        return answer
+
+    async def document(self, uri: str) -> Json | None:
+        if not self.can_query:
+            return None
+        answer = await self.query("document", {"uri": uri})
+        value = answer.get("value")
+        return cast("Json", value) if answer["status"] == "success" and isinstance(value, dict) else None
+
+    async def _request(self, method: str, params: Json) -> Json:
+        try:
+            answer: Any = await self._peer.request(method, params)
+        except RemoteError as error:
+            raise ClientGone(f"{method}: {error}") from None
+        return cast("Json", answer) if isinstance(answer, dict) else {}

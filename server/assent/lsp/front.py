@@ -1,0 +1,102 @@
+"""The connected editor as sessions see it: takes events, answers asks and elicitations.
+
+A client that claimed an interface is asked through `assent/*`; any other through plain LSP messages (`plain_asks`).
+Not aware of what an event means, except to hand a copy to the plain surfaces that listen.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from assent.lsp import envelope, plain_asks
+from assent.lsp.client import Client
+from assent.lsp.peer import Peer, RemoteError, Send
+from assent.sessions.front import CannotAnswer, FrontFlags
+from assent.types.blocks import Json
+
+Listener = Callable[[Json], None]
+
+
+class LspFront:
+    def __init__(self, peer: Peer, client: Client, send: Send) -> None:
+        self._peer = peer
+        self._client = client
+        self._send = send
+        self._asking: dict[str, asyncio.Task[Json]] = {}  # by requestId
+        self._listeners: list[Listener] = []
+        flags = client.flags
+        self._flags = FrontFlags(
+            permissions=flags.permissions,
+            elicitation=flags.elicitation,
+            review=flags.review,
+            editor_queries=flags.editor_queries,
+            save=flags.save,
+            partials=flags.partials,
+            max_event_rate=client.event_rate,
+        )
+
+    @property
+    def flags(self) -> FrontFlags:
+        return self._flags
+
+    def listen(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    def event(self, params: Json) -> None:
+        if self._client.speaks_assent:
+            self._send(envelope.notification_body("assent/session/event", params), False)
+        for listener in self._listeners:
+            listener(params)
+
+    async def ask(self, params: Json) -> Json:
+        return await self._question(params["requestId"], self._ask(params))
+
+    async def elicit(self, params: Json) -> Json:
+        return await self._question(params["requestId"], self._elicit(params))
+
+    def withdraw(self, request_id: str) -> None:
+        asking = self._asking.pop(request_id, None)
+        if self._client.speaks_assent:
+            self._peer.notify("assent/withdrawn", {"requestId": request_id})
+        if asking is not None:
+            asking.cancel()  # tells the client by $/cancelRequest; an answer that still comes is dropped
+
+    async def _question(self, request_id: str, work: Awaitable[Json]) -> Json:
+        task = asyncio.ensure_future(work)
+        self._asking[request_id] = task
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if task.cancelled() and request_id not in self._asking:
+                raise CannotAnswer("withdrawn") from None
+            task.cancel()
+            raise
+        finally:
+            self._asking.pop(request_id, None)
+
+    async def _ask(self, params: Json) -> Json:
+        if self._flags.permissions:
+            try:
+                return _object(await self._peer.request("assent/permission/ask", params, id=params["requestId"]))
+            except RemoteError:
+                pass  # the claim was wrong or its handler broke; plain words still reach the person
+        return await self._plain(plain_asks.permission(self._peer, params))
+
+    async def _elicit(self, params: Json) -> Json:
+        if self._flags.elicitation:
+            try:
+                return _object(await self._peer.request("assent/elicit", params, id=params["requestId"]))
+            except RemoteError:
+                pass
+        return await self._plain(plain_asks.elicitation(self._peer, params))
+
+    async def _plain(self, work: Awaitable[Json]) -> Json:
+        try:
+            return await work
+        except RemoteError as error:
+            raise CannotAnswer(str(error)) from None
+
+
+def _object(value: Any) -> Json:
+    """An answer that is no object is still an answer: an empty one, which sessions read as a deny."""
+    return cast("Json", value) if isinstance(value, dict) else {}

@@ -1,0 +1,162 @@
+"""When the process ends, and how: the client said exit, closed stdin, or died; within two seconds, leaving no child.
+
+Owns the reasons and the deadline. What has to be closed (sessions, transcripts) is handed in; what cannot be closed in
+time is left behind on purpose: transcripts are durable at every step, and the turn can be resumed.
+"""
+
+import asyncio
+import ctypes
+import logging
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+GRACE = 1.2  # seconds for an orderly end of sessions
+DEADLINE = 1.8  # seconds from the first sign of the end to the last instruction, whatever is stuck by then
+_POLL = 0.25
+
+
+class Life:
+    """Set once: why we end, and the exit code that goes with it. `end` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ended = asyncio.Event()
+        self._lock = threading.Lock()
+        self.reason = ""
+        self.code = 0
+
+    def end(self, reason: str, code: int = 0) -> None:
+        with self._lock:
+            if self.reason:
+                return
+            self.reason, self.code = reason, code
+        # Should the loop itself be stuck, this thread is not.
+        threading.Thread(target=_deadline, args=(code,), name="assent-deadline", daemon=True).start()
+        try:
+            self._loop.call_soon_threadsafe(self._ended.set)
+        except RuntimeError:
+            leave(code)
+
+    async def over(self) -> None:
+        await self._ended.wait()
+
+
+def leave(code: int) -> None:
+    """End the process now. Threads blocked on a client that does not read, or in an import, are not waited for."""
+    kill_descendants()
+    logging.shutdown()
+    os._exit(code)
+
+
+def watch_parent(pid: int, gone: Callable[[], None]) -> None:
+    """Calls `gone`, from a thread of its own, when the process `pid` has died."""
+    if sys.platform == "win32":
+        return  # stdin closes with the parent there, and signal 0 would kill it
+
+    def watch() -> None:
+        _wait_for_death(pid)
+        gone()
+
+    threading.Thread(target=watch, name="assent-parent", daemon=True).start()
+
+
+async def close_within(work: Callable[[], Awaitable[None]], *, seconds: float = GRACE) -> bool:
+    """Run the orderly end; False when it did not finish in time or failed."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work()
+    except Exception:
+        return False
+    return True
+
+
+def adopt_orphans() -> None:
+    """Processes our tools leave behind become our children, so that we can still end them (Linux only)."""
+    if sys.platform != "linux":
+        return
+    set_child_subreaper = 36
+    try:
+        ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0)
+    except (OSError, AttributeError):
+        return
+
+
+def kill_descendants() -> int:
+    """Kill every process below us, adopted ones too; how many there were. Called last, when nothing is waited for."""
+    killed = 0
+    for _ in range(5):  # a process may fork while we look; killed ones are gone from the next look
+        below = _descendants(os.getpid())
+        if not below:
+            break
+        for pid in below:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+            except (ProcessLookupError, PermissionError):
+                continue
+    return killed
+
+
+def _descendants(root: int) -> list[int]:
+    if sys.platform != "linux":
+        return []
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (parent := _parent_of(entry)) is not None:
+            children.setdefault(parent, []).append(int(entry.name))
+    found: list[int] = []
+    waiting = [root]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def _parent_of(entry: Path) -> int | None:
+    """The parent of a live process; None for zombies, which cannot be killed again, and for those gone meanwhile."""
+    try:
+        stat = (entry / "stat").read_bytes()
+    except OSError:
+        return None
+    state, parent = stat[stat.rfind(b")") + 2 :].split(b" ", 2)[:2]
+    return None if state in (b"Z", b"X") else int(parent)
+
+
+def _deadline(code: int) -> None:
+    time.sleep(DEADLINE)
+    leave(code)
+
+
+def _wait_for_death(pid: int) -> None:
+    opener = getattr(os, "pidfd_open", None)
+    if opener is not None:
+        try:
+            fd = opener(pid)
+        except ProcessLookupError:
+            return
+        except OSError:
+            pass  # an old kernel, or a sandbox that does not know the call
+        else:
+            poll = select.poll()
+            poll.register(fd, select.POLLIN)
+            poll.poll()
+            return
+    while _alive(pid):
+        time.sleep(_POLL)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # it lives, under another user
+    return True

@@ -1,0 +1,115 @@
+"""Questions to people whose editor has no interface of ours: window/showMessageRequest, one button per answer.
+
+A client without that method keeps the question pending: it is told so once, and code actions offer the answers
+(`code_actions`). A dialog that was closed without a choice is a no: nothing is ever allowed by default.
+"""
+
+import logging
+from typing import Any, cast
+
+from assent.lsp.peer import Peer, RemoteError
+from assent.types.blocks import Json
+
+log = logging.getLogger("assent.lsp")
+
+ALLOW = "Allow once"
+DENY = "Deny"
+_INFO, _WARNING = 3, 2
+_SHOWN = 2000  # characters of a command or diff that a message dialog can bear
+
+
+async def permission(peer: Peer, params: Json) -> Json:
+    """The answer of a person, as `assent/permission/ask` would give it. Raises RemoteError when nobody can be asked."""
+    rules = _session_rules(params)
+    buttons = [ALLOW, *rules, DENY]
+    chosen = await _choose(peer, _question(params), buttons, pending=str(params.get("title", "")))
+    if chosen == ALLOW:
+        return {"decision": "allow", "scope": "once"}
+    if chosen in rules:
+        return {"decision": "allow", "scope": "session", "rule": rules[chosen]}
+    return {"decision": "deny", "message": "" if chosen == DENY else "The dialog was closed without a choice."}
+
+
+async def elicitation(peer: Peer, params: Json) -> Json:
+    message = str(params.get("message", ""))
+    if url := params.get("url"):
+        return await _visit(peer, message, str(url))
+    if params.get("questions"):
+        return await _questions(peer, params)
+    # A form cannot be filled in with buttons.
+    peer.notify("window/showMessage", {"type": _WARNING, "message": f"Assent: {message} (declined: it needs a form)"})
+    return {"action": "decline"}
+
+
+async def choose(peer: Peer, text: str, buttons: list[str]) -> str | None:
+    """The button a person pressed, or None. Raises RemoteError when the client has no such dialog."""
+    actions = [{"title": button} for button in buttons]
+    chosen = await peer.request("window/showMessageRequest", {"type": _INFO, "message": text, "actions": actions})
+    title = cast("Json", chosen).get("title") if isinstance(chosen, dict) else None
+    return title if title in buttons else None
+
+
+async def _choose(peer: Peer, text: str, buttons: list[str], *, pending: str) -> str | None:
+    try:
+        return await choose(peer, text, buttons)
+    except RemoteError as error:
+        waiting = f"Assent is waiting for your answer: {pending}. The code actions of any document offer it."
+        peer.notify("window/showMessage", {"type": _WARNING, "message": waiting})
+        log.info("window/showMessageRequest: %s", error)
+        raise
+
+
+async def _questions(peer: Peer, params: Json) -> Json:
+    answers: dict[str, list[str]] = {}
+    for question in cast("list[Json]", params["questions"]):
+        labels = [str(option.get("label", "")) for option in question.get("options", [])]
+        text = f"Assent asks: {question.get('question') or params.get('message', '')}"
+        chosen = await _choose(peer, text, [*labels, "Decline"], pending=str(question.get("question", "")))
+        if chosen is None or chosen not in labels:
+            return {"action": "cancel" if chosen is None else "decline"}
+        answers[str(question["id"])] = [chosen]
+    return {"action": "accept", "content": {"answers": answers}}
+
+
+async def _visit(peer: Peer, message: str, url: str) -> Json:
+    chosen = await _choose(peer, f"Assent: {message}\n{url}", ["Open", "Decline"], pending=message)
+    if chosen != "Open":
+        return {"action": "decline" if chosen else "cancel"}
+    try:
+        await peer.request("window/showDocument", {"uri": url, "external": True})
+    except RemoteError:
+        return {"action": "cancel"}
+    return {"action": "accept"}
+
+
+def _question(params: Json) -> str:
+    lines = [f"Assent: {params.get('title', 'a tool wants to act')}"]
+    if reason := params.get("reason"):
+        lines.append(str(reason))
+    command: Any = params.get("command")
+    if isinstance(command, dict):
+        lines.append(_cut(str(cast("Json", command).get("text", ""))))
+    proposal: Any = params.get("proposal")
+    if isinstance(proposal, dict):
+        lines.append(_cut(diff_of(cast("Json", proposal))))
+    return "\n".join(line for line in lines if line)
+
+
+def diff_of(proposal: Json) -> str:
+    parts = [f"{proposal.get('uri', '')}"]
+    for hunk in cast("list[Json]", proposal.get("hunks", [])):
+        parts.append(f"@@ line {hunk['range']['start']['line'] + 1} @@")
+        parts += ["-" + line for line in str(hunk.get("oldText", "")).splitlines()]
+        parts += ["+" + line for line in str(hunk.get("newText", "")).splitlines()]
+    return "\n".join(parts)
+
+
+def _session_rules(params: Json) -> dict[str, str]:
+    """Buttons that save a rule for this session, where the chain suggested one."""
+    suggestions = cast("list[Json]", params.get("suggestions") or [])
+    found = [suggestion for suggestion in suggestions if suggestion.get("scope") == "session"]
+    return {f"Allow for this session: {rule['rule']}": str(rule["rule"]) for rule in found[:1]}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + f"\n… ({len(text) - _SHOWN} more characters)"

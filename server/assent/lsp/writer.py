@@ -1,0 +1,151 @@
+"""The way out: frames to one file descriptor, without ever making the event loop wait.
+
+A frame that fits is written at once from the loop, when the descriptor can take it without blocking; everything else
+goes to a thread that may block as long as the client likes. Two lanes: answers to plain editor requests (`urgent`)
+pass the stream of events; within a lane order is kept. Not aware of what is in a frame.
+"""
+
+import os
+import select
+import socket
+import stat
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from assent.lsp.backlog import Backlog
+
+PIPE_ATOM = 4096  # a pipe that polls writable takes this much without blocking (POSIX PIPE_BUF on Linux)
+_BATCH = 256 * 1024
+
+
+class FrameWriter:
+    """`on_broken` is called once, from the writing thread, when the client can no longer be written to."""
+
+    def __init__(
+        self, fd: int, *, on_broken: Callable[[], None] = lambda: None, spill_directory: str | None = None
+    ) -> None:
+        self._fd = fd
+        self._on_broken = on_broken
+        self._urgent = Backlog(directory=spill_directory)
+        self._stream = Backlog(directory=spill_directory)
+        self._direct = _direct_write(fd)
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._handed_over = False  # the thread has, or will have, something to write: nobody else may
+        self._broken = False
+        self._idle = threading.Event()
+        self._idle.set()
+        self.frames = 0
+        self.bytes = 0
+        self._thread = threading.Thread(target=self._run, name="assent-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def queued(self) -> int:
+        return len(self._urgent) + len(self._stream)
+
+    @property
+    def in_memory(self) -> int:
+        return self._urgent.in_memory + self._stream.in_memory
+
+    @property
+    def broken(self) -> bool:
+        return self._broken
+
+    def send(self, body: bytes, *, urgent: bool = False) -> None:
+        """Called from the loop's thread only. Never blocks, never raises."""
+        if self._broken:
+            return
+        frame = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        self.frames += 1
+        self.bytes += len(frame)
+        if not self._handed_over and self._direct is not None:
+            sent = self._direct(frame)
+            if sent == len(frame):
+                return
+            if sent:  # a half-written frame must be finished before any other: it takes the lane that goes first
+                frame, urgent = frame[sent:], True
+        with self._lock:
+            (self._urgent if urgent else self._stream).put(frame)
+            self._handed_over = True
+            self._idle.clear()
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def close(self, *, timeout: float) -> bool:
+        """Wait for what is queued to be written, but not longer than this; the thread itself is never waited for."""
+        deadline = time.monotonic() + timeout
+        return self._broken or self._idle.wait(max(0.0, deadline - time.monotonic()))
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            while data := self._next():
+                try:
+                    _write_all(self._fd, data)
+                except OSError:
+                    self._broken = True
+                    self._idle.set()
+                    self._on_broken()
+                    return
+
+    def _next(self) -> bytes:
+        with self._lock:
+            data = self._urgent.take(_BATCH) or self._stream.take(_BATCH)
+            if not data:
+                self._handed_over = False
+                self._idle.set()
+            return data
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:  # someone made the descriptor non-blocking; wait as a blocking one would
+            select.select([], [fd], [])
+
+
+def _direct_write(fd: int) -> Callable[[bytes], int] | None:
+    """How to write to `fd` without blocking: gives how many bytes were taken. None where there is no sure way."""
+    if sys.platform == "win32":
+        return None
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISSOCK(mode):
+        return _SocketWrite(fd)
+    if stat.S_ISFIFO(mode) and hasattr(select, "poll"):
+        return _PipeWrite(fd)
+    return None
+
+
+class _PipeWrite:
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLOUT)
+
+    def __call__(self, frame: bytes) -> int:
+        if len(frame) > PIPE_ATOM:
+            return 0
+        try:
+            ready = self._poll.poll(0)
+            return os.write(self._fd, frame) if ready == [(self._fd, select.POLLOUT)] else 0
+        except OSError:
+            return 0  # the thread will meet the same error and report it
+
+
+class _SocketWrite:
+    def __init__(self, fd: int) -> None:
+        self._socket: Any = socket.socket(fileno=os.dup(fd))
+        self._flags = getattr(socket, "MSG_DONTWAIT", 0)
+
+    def __call__(self, frame: bytes) -> int:
+        try:
+            return int(self._socket.send(frame, self._flags))
+        except OSError:
+            return 0
