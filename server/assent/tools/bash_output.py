@@ -1,0 +1,56 @@
+"""BashOutput: what a background command has said since it was last asked."""
+
+import re
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from assent.tools.jobs import ShellJobs, exit_words
+from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.types.errors import ToolError
+from assent.types.permissions import Action
+
+_MOST = 24_000
+
+
+class BashOutputInput(Input, frozen=True):
+    bash_id: Annotated[str, Meta(description="The id that Bash gave.")]
+    filter: Annotated[str | None, Meta(description="A regular expression: only lines that match are shown.")] = None
+
+
+class BashOutput(Tool[BashOutputInput]):
+    name: ClassVar[str] = "BashOutput"
+    input_type: ClassVar[type[Input]] = BashOutputInput
+
+    def description(self) -> str:
+        return (
+            "Show what a background command has written since you last looked, and whether it still runs. "
+            "It does not wait: you are told when the command ends, so do not poll."
+        )
+
+    def concurrency_safe(self, input: BashOutputInput) -> bool:
+        return True
+
+    def title(self, input: BashOutputInput) -> str:
+        return f"Output of {input.bash_id}"
+
+    def action(self, input: BashOutputInput, *, cwd: str) -> Action:
+        return Action(tool=self.name, input=as_json(input), harmless=True)
+
+    async def call(self, input: BashOutputInput, ctx: ToolContext) -> ToolOutput:
+        if not isinstance(ctx.jobs, ShellJobs):
+            raise ToolError("This session has no background commands")
+        job = ctx.jobs.get(input.bash_id)
+        text = job.process.output(job.read_to).decode("utf-8", "replace")
+        if input.filter is not None:
+            try:
+                wanted = re.compile(input.filter)
+            except re.error as error:
+                raise ToolError(f"The filter is not a valid regular expression: {error}") from None
+            text = "\n".join(line for line in text.splitlines() if wanted.search(line))
+        job.read_to = job.process.received
+        if len(text) > _MOST:
+            where = f"; all of it is in {ctx.spill.write(ctx.tool_use_id, text)}" if ctx.spill else ""
+            text = f"[… the first {len(text) - _MOST:,} characters left out{where} …]\n{text[-_MOST:]}"
+        state = job.state if job.process.status in (None, 0) else f"{job.state}, {exit_words(job.process.status)}"
+        return ToolOutput(content=f"[{state}]\n{text.rstrip() or '(nothing new)'}", summary=state)

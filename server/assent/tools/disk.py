@@ -1,0 +1,175 @@
+"""Reading and replacing one file on disk, safely.
+
+Reading never blocks and never reads without end: pipes, devices, directories and oversized files are refused at once,
+before they are opened and again after. Replacing is atomic (a temporary file beside the target, synced, renamed) and
+walks to the directory component by component without following links, so a link swapped in meanwhile is not followed.
+Knows nothing of text, plans or editors; speaks in ToolErrors that say what to do.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from assent.types.errors import FileMissing, ToolError
+
+MAX_BYTES = 64 * 1024 * 1024
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_KINDS = (
+    (stat.S_ISDIR, "is a directory; list it with Glob, or with `ls` in Bash"),
+    (stat.S_ISFIFO, "is a named pipe, not a file; reading it could wait for ever"),
+    (stat.S_ISSOCK, "is a socket, not a file"),
+    (stat.S_ISCHR, "is a device, not a file"),
+    (stat.S_ISBLK, "is a device, not a file"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileBytes:
+    data: bytes
+    status: os.stat_result
+
+
+def read_bytes(path: str, *, limit: int = MAX_BYTES, directory: int | None = None) -> FileBytes:
+    """The whole file. With `directory`, `path` is a bare name in it and is not followed if it is a link."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    follow = directory is None
+    try:
+        _refuse_kind(path, os.stat(path, dir_fd=directory, follow_symlinks=follow), limit)
+        fd = os.open(path, flags if follow else flags | os.O_NOFOLLOW, dir_fd=directory)
+    except OSError as error:
+        raise unusable(path, error) from None
+    try:
+        status = os.fstat(fd)
+        _refuse_kind(path, status, limit)
+        data = _read_all(fd, status.st_size, limit)
+    except OSError as error:
+        raise unusable(path, error) from None
+    finally:
+        os.close(fd)
+    if len(data) > limit:  # files of /proc and growing ones do not say their size
+        raise _too_large(path, len(data), limit)
+    return FileBytes(data=data, status=status)
+
+
+@contextlib.contextmanager
+def parent_of(target: str, *, create: bool = False) -> Iterator[int]:
+    """The directory that holds `target`, a path already resolved: no component of it may be a link now."""
+    fd = os.open("/", _DIRECTORY)
+    try:
+        for name in Path(target).parent.parts[1:]:
+            fd = _step(fd, name, target, create=create)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def replace(directory: int, name: str, data: bytes, *, old: os.stat_result | None) -> os.stat_result:
+    """Put `data` at `name` atomically; with no `old`, only if nothing is there. Mode and owner are kept."""
+    temporary = f".{name[:80]}.{secrets.token_hex(4)}.tmp"
+    fd = os.open(
+        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=directory
+    )
+    try:
+        try:
+            if old is not None:
+                os.fchmod(fd, stat.S_IMODE(old.st_mode))
+            _write_all(fd, data)
+            if old is not None:
+                _keep_owner(fd, old)
+            os.fsync(fd)
+            status = os.fstat(fd)
+        finally:
+            os.close(fd)
+        if old is None:
+            os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)  # unlike rename, never replaces
+            os.unlink(temporary, dir_fd=directory)
+        else:
+            os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=directory)
+        raise
+    with contextlib.suppress(OSError):  # some file systems cannot sync a directory
+        os.fsync(directory)
+    return status
+
+
+def unusable(path: str, error: OSError) -> ToolError:
+    """What went wrong with a path, in words."""
+    match error.errno:
+        case errno.ENOENT | errno.ENOTDIR:
+            return FileMissing(f"{path} does not exist")
+        case errno.ELOOP:
+            return ToolError(f"{path} is a loop of symbolic links")
+        case errno.EACCES | errno.EPERM:
+            return ToolError(f"{path} cannot be opened: permission denied")
+        case errno.ENAMETOOLONG:
+            return ToolError(f"{path[:200]}… is too long for a path")
+        case _:
+            return ToolError(f"{path} cannot be used: {error.strerror or error}")
+
+
+def _refuse_kind(path: str, status: os.stat_result, limit: int) -> None:
+    for is_kind, words in _KINDS:
+        if is_kind(status.st_mode):
+            raise ToolError(f"{path} {words}")
+    if status.st_size > limit:
+        raise _too_large(path, status.st_size, limit)
+
+
+def _too_large(path: str, size: int, limit: int) -> ToolError:
+    return ToolError(
+        f"{path} is too large ({size:,} bytes; the limit is {limit:,}). "
+        "Use Grep to find the part you need, or Bash with head, tail or sed -n"
+    )
+
+
+def _read_all(fd: int, size: int, limit: int) -> bytes:
+    chunks: list[bytes] = []
+    total = 0
+    while total <= limit:
+        chunk = os.read(fd, min(max(size - total, 64 * 1024) + 1, limit + 1 - total))
+        if not chunk:
+            break
+        chunks.append(chunk)
+        total += len(chunk)
+    return b"".join(chunks)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def _step(fd: int, name: str, target: str, *, create: bool) -> int:
+    try:
+        try:
+            return os.open(name, _DIRECTORY, dir_fd=fd)
+        except FileNotFoundError:
+            if not create:
+                raise
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, dir_fd=fd)
+            return os.open(name, _DIRECTORY, dir_fd=fd)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise ToolError(
+                f"{target}: {name} is not a directory, or became a link meanwhile; nothing was written"
+            ) from None
+        raise
+    finally:
+        os.close(fd)
+
+
+def _keep_owner(fd: int, old: os.stat_result) -> None:
+    now = os.fstat(fd)
+    if (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid):
+        with contextlib.suppress(OSError):  # only root may give files away
+            os.fchown(fd, old.st_uid, old.st_gid)
+            os.fchmod(fd, stat.S_IMODE(old.st_mode))  # a change of owner drops the set-id bits

@@ -1,0 +1,74 @@
+"""The environment of every process we start: the user's own, without our secrets and without traps.
+
+What could make a plain command run something else (exported functions, BASH_ENV, relative PATH entries) is left out,
+because the permission chain judges a command by its text. Pure: takes a mapping, gives a new one.
+"""
+
+import os
+from collections.abc import Collection, Mapping
+
+_SECRET_PREFIXES = ("ANTHROPIC_", "ASSENT_", "CLAUDE_CODE_")
+_SECRET_NAMES = frozenset({"CLAUDE_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"})
+_TRAPS = frozenset(
+    """BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND CDPATH GLOBIGNORE BASH_XTRACEFD IFS
+    GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_EXTERNAL_DIFF GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT""".split()
+)
+_QUIET = {  # nobody is there to answer a prompt or to leave a pager
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "ASSENT": "1",
+}
+_GIT_HARDENING = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.pager": "cat",
+    "core.sshCommand": "false",
+    "diff.external": "",
+    "safe.bareRepository": "explicit",
+    "protocol.allow": "never",
+}
+_INDIRECT = frozenset("LESSOPEN LESSCLOSE RIPGREP_CONFIG_PATH GREP_OPTIONS TAR_OPTIONS GIT_SSH GIT_SSH_COMMAND".split())
+
+
+def child_environment(
+    base: Mapping[str, str], *, extra: Mapping[str, str] | None = None, secrets: Collection[str] = ()
+) -> dict[str, str]:
+    """What a command of the user's project may see. `secrets` are values we hold: no variable may contain one."""
+    env = {name: value for name, value in base.items() if _passes(name)}
+    env |= _QUIET
+    env |= {name: value for name, value in (extra or {}).items() if _passes(name)}
+    for name, value in list(env.items()):
+        if any(secret in value for secret in secrets if len(secret) >= 8):
+            del env[name]
+    env["PATH"] = safe_path(env.get("PATH") or os.defpath)
+    return env
+
+
+def hardened(env: Mapping[str, str], *, roots: Collection[str]) -> dict[str, str]:
+    """For commands that run without asking: git runs no code from a repository, PATH holds nothing of the project."""
+    safe = {name: value for name, value in env.items() if name not in _INDIRECT}
+    safe["PATH"] = safe_path(env.get("PATH", os.defpath), outside=roots)
+    safe["GIT_OPTIONAL_LOCKS"] = "0"
+    safe["GIT_CONFIG_COUNT"] = str(len(_GIT_HARDENING))
+    for number, (key, value) in enumerate(_GIT_HARDENING.items()):
+        safe[f"GIT_CONFIG_KEY_{number}"] = key
+        safe[f"GIT_CONFIG_VALUE_{number}"] = value
+    return safe
+
+
+def safe_path(path: str, *, outside: Collection[str] = ()) -> str:
+    """PATH without relative and empty entries, and without those inside the given folders."""
+    kept = [entry for entry in path.split(os.pathsep) if entry.startswith("/")]
+    for root in outside:
+        inside = root.rstrip("/") + "/"
+        kept = [entry for entry in kept if not (os.path.realpath(entry) + "/").startswith(inside)]
+    return os.pathsep.join(kept) or os.defpath
+
+
+def _passes(name: str) -> bool:
+    return not (
+        name.startswith(_SECRET_PREFIXES) or name in _SECRET_NAMES or name in _TRAPS or name.startswith("BASH_FUNC_")
+    )

@@ -1,0 +1,101 @@
+"""Glob patterns over relative paths, the way ripgrep and gitignore read them.
+
+`*` and `?` stay inside a component, `**` spans any number of them, `{a,b}` and `[…]` are alternatives. A pattern
+without a slash matches a name at any depth; one with a slash matches the whole path. Pure functions.
+"""
+
+import re
+from functools import lru_cache
+
+from assent.types.errors import ToolError
+
+_MAGIC = frozenset("*?[{")
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A regular expression that fullmatches the relative paths the pattern means."""
+    pattern = pattern.removeprefix("./")
+    anchored = "/" in pattern.rstrip("/")
+    body = translate(pattern.lstrip("/"))
+    try:
+        return re.compile(body if anchored else f"(?:.*/)?{body}", re.DOTALL)
+    except re.error:
+        raise ToolError(f"{pattern} is not a valid glob pattern") from None
+
+
+def static_prefix(pattern: str) -> str:
+    """The leading folders of a pattern that hold no wildcard: where a search can begin."""
+    parts = pattern.split("/")
+    kept: list[str] = []
+    for part in parts[:-1]:
+        if _MAGIC & set(part) or "\\" in part:
+            break
+        kept.append(part)
+    return "/".join(kept)
+
+
+def name_pattern(pattern: str) -> str | None:
+    """The part of a pattern that a file's own name must match, or None when it says nothing about it."""
+    last = pattern.rsplit("/", 1)[-1]
+    if last in ("", "*", "**") or "**" in last or pattern.count("{") != last.count("{"):
+        return None
+    return last
+
+
+def translate(pattern: str) -> str:
+    """The body of the regular expression; alternatives may nest."""
+    out: list[str] = []
+    depth = 0
+    i = 0
+    while i < len(pattern):
+        c = pattern[i]
+        i += 1
+        if c == "*":
+            i, piece = _stars(pattern, i)
+            out.append(piece)
+        elif c == "?":
+            out.append("[^/]")
+        elif c == "[":
+            i, piece = _char_class(pattern, i)
+            out.append(piece)
+        elif c == "{":
+            depth += 1
+            out.append("(?:")
+        elif c == "}" and depth:
+            depth -= 1
+            out.append(")")
+        elif c == "," and depth:
+            out.append("|")
+        elif c == "\\" and i < len(pattern):
+            out.append(re.escape(pattern[i]))
+            i += 1
+        else:
+            out.append(re.escape(c))
+    if depth:
+        raise ToolError(f"{pattern} is not a valid glob pattern: a {{ is not closed")
+    return "".join(out)
+
+
+def _stars(pattern: str, i: int) -> tuple[int, str]:
+    """After one star. `**` counts only as a whole component."""
+    if i < len(pattern) and pattern[i] == "*":
+        starts = i == 1 or pattern[i - 2] in "/{,"
+        end = i + 1
+        if starts and end < len(pattern) and pattern[end] == "/":
+            return end + 1, "(?:[^/]+/)*"
+        if starts and (end == len(pattern) or pattern[end] in ",}"):
+            return end, ".+"
+        while i < len(pattern) and pattern[i] == "*":
+            i += 1
+    return i, "[^/]*"
+
+
+def _char_class(pattern: str, i: int) -> tuple[int, str]:
+    negated = i < len(pattern) and pattern[i] in "!^"
+    start = i + 1 if negated else i
+    end = pattern.find("]", start + 1)
+    if end < 0:
+        raise ToolError(f"{pattern} is not a valid glob pattern: a [ is not closed")
+    body = re.sub(r"([\\\[\]^&~|])", r"\\\1", pattern[start:end])
+    return end + 1, f"(?!/)[{'^' if negated else ''}{body}]"
