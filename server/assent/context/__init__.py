@@ -1,1 +1,1 @@
-"""The five reductions, as pure functions over messages."""
+"""What the model sees: how it is counted and how it is made smaller (C). Pure functions over messages; no I/O."""

@@ -1,0 +1,66 @@
+"""Microcompact: old results of reads, searches and commands become one line each, when that pays (C3).
+
+It pays when the prompt cache is cold anyway, or when the window is getting full and enough can be freed at once: a
+change in the middle of the conversation costs the whole cache behind it, so it is made rarely and in one go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assent.context.thresholds import Thresholds
+from assent.context.tokens import estimate_content
+from assent.context.view import Reduced, map_results
+from assent.types.blocks import Block
+from assent.types.messages import AssistantMessage, ConversationMessage, UserMessage
+
+KEEP_NEWEST = 5
+CACHE_SECONDS = 300.0
+MIN_SHARE = 0.05  # of the window: less than this is not worth the cache
+CLEARED = "[Cleared to save room: the output of an earlier call. Call the tool again if you need it.]"
+COMPACTABLE = frozenset(
+    {"Read", "Grep", "Glob", "Bash", "BashOutput", "WebFetch", "WebSearch", "Diagnostics", "References", "Symbols"}
+)
+
+
+def microcompact(
+    view: Sequence[ConversationMessage], *, tokens: int, marks: Thresholds, idle_seconds: float | None
+) -> Reduced:
+    """`idle_seconds` is the time since the last call; None when nothing was sent yet, so the cache is cold."""
+    cold = idle_seconds is None or idle_seconds >= CACHE_SECONDS
+    full = tokens >= marks.microcompact
+    if not (cold or full):
+        return Reduced(view=tuple(view))
+    clearable = old_results(view)
+    saved = sum(max(0, size - estimate_content(CLEARED)) for size in clearable.values())
+    if not clearable or saved < marks.window * MIN_SHARE:
+        return Reduced(view=tuple(view))
+
+    def change(block: Block) -> Block:
+        if str(block.get("tool_use_id")) not in clearable:
+            return block
+        return {**block, "content": CLEARED}
+
+    smaller, _ = map_results(view, change)
+    return Reduced(view=smaller, freed=saved, hidden=frozenset(clearable))
+
+
+def old_results(view: Sequence[ConversationMessage]) -> dict[str, int]:
+    """Sizes of the compactable results that are not among the newest few, not cleared yet, and not errors."""
+    compactable = {
+        str(block.get("id"))
+        for message in view
+        if isinstance(message, AssistantMessage)
+        for block in message.content
+        if block.get("type") == "tool_use" and block.get("name") in COMPACTABLE
+    }
+    sizes: dict[str, int] = {}
+    for message in view:
+        if isinstance(message, UserMessage):
+            for block in message.content:
+                call = str(block.get("tool_use_id"))
+                if block.get("type") == "tool_result" and call in compactable:
+                    sizes[call] = 0 if block.get("content") == CLEARED else estimate_content(block.get("content"))
+    old = list(sizes)[:-KEEP_NEWEST]
+    floor = estimate_content(CLEARED)
+    return {call: sizes[call] for call in old if sizes[call] > floor}
