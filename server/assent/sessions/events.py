@@ -182,13 +182,14 @@ def turn_started(init: SystemInit | None, prompt: Sequence[Block], **more: Any) 
     event: Json = {"type": "turnStarted", "prompt": list(prompt)}
     if init is not None:
         event |= {
+            "sessionId": init.session_id,
             "model": init.model,
             "cwd": init.cwd,
             "tools": list(init.tools),
             "mcpServers": list(init.mcp_servers),
-            "mode": init.permission_mode,
+            "permissionMode": init.permission_mode,
             "keySource": init.key_source,
-            "commands": list(init.slash_commands),
+            "slashCommands": list(init.slash_commands),
             "agents": list(init.agents),
         }
     return event | _compact(more)

@@ -2,8 +2,8 @@
 
 Rules:
 1. Numbers start at 1 and have no gaps, per session and epoch (one process). Every front sees the same numbers.
-2. Deltas of one block are merged BEFORE they are numbered: the first goes out at once, then at most the fastest front's
-   rate. Any other event first flushes what is waiting, so nothing is reordered. If no front wants partials there are none.
+2. Deltas of one block are merged BEFORE they are numbered: the first goes out at once, then at most the fastest
+   front's rate. Any other event first flushes what waits, so nothing is reordered. No deltas if nobody wants them.
 3. The last `RING` events can be replayed. Older ones are in the transcript, as messages.
 4. A subscription can be held: events wait until the wire has written the answer that names their id.
 """

@@ -35,7 +35,7 @@ from assent.types.messages import (
 
 CHUNK = 256 * 1024
 PAGE_MESSAGES = 100
-PAGE_BYTES = 1024 * 1024
+PAGE_BYTES = 512 * 1024
 SHOWN = frozenset({"user", "assistant", "attachment", "system/compact_boundary"})
 KEPT = SHOWN | {"assistant_final", "tombstone", "tool_use_summary", "max_turns_reached", "result"}
 REWOUND = "session/rewound"
@@ -68,10 +68,9 @@ class Loaded:
     """What an engine needs to go on: the view since the last compaction, and the sums so far."""
 
     messages: list[ConversationMessage] = field(default_factory=list[ConversationMessage])
+    snipped: set[str] = field(default_factory=set[str])
     last_result: Result | None = None
     damaged: int = 0
-    unfinished: str | None = None  # the turn that began and has no result: it was cut by a crash (S4)
-    unfinished_prompt: str | None = None  # the uuid of its prompt
 
 
 def keep(message: Message) -> bool:
@@ -98,7 +97,7 @@ def newest_page(
                 damaged += 1 if line.strip() else 0
                 continue
             entry = Entry(offset=start, end=stop, record=record)
-            if entry.type == "tombstone":
+            if entry.type == "tombstone" and record.get("reason") != "snip":  # snipped: gone for the model only
                 withdrawn.update(cast("list[str]", record.get("message_uuids", [])))
             elif entry.type in SHOWN:
                 uuid = str(record.get("uuid"))
@@ -183,11 +182,6 @@ def load(path: Path) -> Loaded:
         inside = any(begin <= boundary < end for begin, end in segments(file.fileno(), size))
     last = last_entry(path, "result")
     loaded = Loaded(last_result=_result(last.record if last else None))
-    turn = last_entry(path, "session/turn")
-    rewound = last_entry(path, REWOUND)
-    if turn and turn.offset > max(entry.offset if entry else -1 for entry in (last, rewound)):
-        loaded.unfinished = str(turn.record.get("turnId"))
-        loaded.unfinished_prompt = str(turn.record.get("uuid"))
     by_id: dict[str, ConversationMessage] = {}
     for entry in stream(path, start=boundary if boundary > 0 and inside else 0):
         if isinstance(entry, int):
@@ -197,6 +191,8 @@ def load(path: Path) -> Loaded:
             continue
         message = revive(entry.record)
         match message:
+            case Tombstone(reason="snip"):
+                loaded.snipped.update(message.message_uuids)
             case Tombstone():
                 for uuid in message.message_uuids:
                     by_id.pop(uuid, None)
@@ -208,6 +204,15 @@ def load(path: Path) -> Loaded:
                 pass
     loaded.messages = list(by_id.values())
     return loaded
+
+
+def unfinished_turn(path: Path) -> Json | None:
+    """The `session/turn` record of a turn that began and has no result: a crash cut it short (S4)."""
+    turn = last_entry(path, "session/turn")
+    if turn is None:
+        return None
+    later = (last_entry(path, "result"), last_entry(path, REWOUND))
+    return turn.record if all(entry is None or entry.offset < turn.offset for entry in later) else None
 
 
 def last_entry(path: Path, kind: str) -> Entry | None:
@@ -238,6 +243,21 @@ def find_uuid(path: Path, uuid: str) -> Entry | None:
             if record is not None and record.get("uuid") == uuid and record.get("type") in SHOWN | {REWOUND}:
                 return Entry(offset=start, end=start + len(line), record=record)
             end = at
+    return None
+
+
+def find_turn(path: Path, client_message_id: str) -> Json | None:
+    """The `session/turn` record of the message a client sent under this id, if it ever arrived."""
+    needle = b'"clientMessageId":' + orjson.dumps(client_message_id)
+    with path.open("rb") as file:
+        fd = file.fileno()
+        end = os.fstat(fd).st_size
+        while (at := rfind(fd, needle, end)) >= 0:
+            start = rfind(fd, b"\n", at) + 1
+            record = decode(_line_at(fd, start))
+            if record is not None and record.get("type") == "session/turn":
+                return record
+            end = start
     return None
 
 

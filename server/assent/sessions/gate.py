@@ -1,0 +1,329 @@
+"""Who decides one tool call: `can_use_tool` of a session.
+
+    the chain (permissions.decide) → a hook's word → for an ask: hooks, the classifier in auto mode, then people
+                                   → for an edit under review: its hunks
+
+One edit, one decision: when an edit needs asking, the ask carries the proposal, and the first of the ask's reply or the
+review of its last hunk decides; the other is withdrawn. Deny is final wherever it comes from. The iron gate's asks are
+answered by people only.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, cast
+
+import anyio
+
+from assent.editor.proposals import Origin, Proposals, Review
+from assent.sessions.asks import Asks
+from assent.sessions.deps import Classify, Decide, Judgement
+from assent.storage.settings import SettingsFiles, SourcedRule
+from assent.tools.tool import AnyTool
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError, SettingsError, ToolError
+from assent.types.hooks import HookCall, Hooks
+from assent.types.ids import new_id
+from assent.types.permissions import Action, Allow, Ask, Decision, Deny, Verdict
+from assent.types.ports import ToolCall
+
+log = logging.getLogger(__name__)
+TOO_BIG_TO_SHOW = 10_000  # characters; nobody can agree for ever to what they cannot read
+DECIDED_STATES = frozenset({"accepted", "edited", "landed"})
+
+
+class Host(Protocol):
+    """What the gate needs to know of its session, as it is at the moment of the call."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def turn_id(self) -> str: ...
+    @property
+    def asks(self) -> Asks: ...
+    @property
+    def rules(self) -> list[SourcedRule]: ...
+    @property
+    def interactive(self) -> bool: ...
+    @property
+    def review(self) -> Review: ...
+    def judgement(self) -> Judgement: ...
+    def origin(self) -> Origin: ...
+    def tool(self, name: str) -> AnyTool | None: ...
+    def notice(self, level: str, text: str) -> None: ...
+    def ask_timeout(self) -> float | None: ...
+
+
+class Gate:
+    def __init__(
+        self,
+        host: Host,
+        *,
+        decide: Decide,
+        settings: SettingsFiles,
+        parse_rule: Any,
+        hooks: Hooks,
+        classify: Classify | None,
+        proposals: Proposals | None,
+    ) -> None:
+        self._host = host
+        self._decide = decide
+        self._settings = settings
+        self._parse_rule = parse_rule
+        self._hooks = hooks
+        self._classify = classify
+        self._proposals = proposals
+
+    async def can_use_tool(self, call: ToolCall) -> Verdict:
+        verdict = await self._verdict(call)
+        if isinstance(verdict, Deny) and self._hooks.wants("PermissionDenied"):
+            await self._run_hooks("PermissionDenied", call, reason=verdict.reason)
+        return verdict
+
+    async def _verdict(self, call: ToolCall) -> Verdict:
+        decision = self._decide(call.action, self._host.judgement())
+        if isinstance(decision, Allow) and call.hook_decision == "ask":
+            decision = Ask(step="rules", reason=call.hook_reason or "A hook wants you to decide.", title=call.title)
+        match decision:
+            case Deny():
+                return decision
+            case Allow():
+                return await self._reviewed(call, decision)
+            case Ask():
+                answer = await self._without_people(call, decision)
+                if isinstance(answer, Deny):
+                    return answer
+                if isinstance(answer, Allow):
+                    return await self._reviewed(call, answer)
+                return await self._ask(call, decision)
+
+    # --- answers that need no person ---------------------------------------------------------------------------------
+
+    async def _without_people(self, call: ToolCall, ask: Ask) -> Verdict | None:
+        if not ask.iron and call.hook_decision == "allow":
+            return Allow(step=ask.step, reason=call.hook_reason or "A hook allowed it.")
+        if self._hooks.wants("PermissionRequest"):
+            for outcome in await self._run_hooks("PermissionRequest", call, reason=ask.reason):
+                if outcome.decision == "deny" or outcome.status in ("blocked", "prevented"):
+                    return Deny(step=ask.step, reason=outcome.text or "A hook denied it.")
+                if outcome.decision == "allow" and not ask.iron:
+                    return Allow(step=ask.step, reason=outcome.text or "A hook allowed it.")
+        judgement = self._host.judgement()
+        if judgement.mode == "auto" and self._classify is not None and not ask.iron:
+            said = await self._classified(call, ask)
+            if said == "allow":
+                return Allow(step="mode", reason="Auto mode judged this call safe.")
+            if said == "deny":
+                return Deny(step="mode", reason="Auto mode judged this call unsafe. Find another way, or ask the user.")
+        if judgement.mode == "dontAsk":
+            return Deny(
+                step="mode", reason=f"This needs the user's permission ({ask.reason}), and mode dontAsk never asks."
+            )
+        if not self._host.interactive:
+            reason = f"This needs permission ({ask.reason}), and nobody is here to give it. Allow it with a rule."
+            return Deny(step=ask.step, reason=reason)
+        return None
+
+    async def _classified(self, call: ToolCall, ask: Ask) -> str:
+        assert self._classify is not None
+        try:
+            return await self._classify(call, ask)
+        except Exception:
+            log.warning("the auto mode classifier failed; a person decides", exc_info=True)
+            return "ask"
+
+    # --- people ------------------------------------------------------------------------------------------------------
+
+    async def _ask(self, call: ToolCall, ask: Ask) -> Verdict:
+        proposal = self._propose(call)
+        params = ask_params(self._host.id, self._host.turn_id, call, ask, proposal)
+        asks = self._host.asks
+        question = asks.open("permission", params["askId"], params)
+        answer: Json | None = None
+        try:
+            async with anyio.create_task_group() as group:
+                if proposal is not None:
+                    group.start_soon(self._settled_by_review, proposal["proposalId"], question.id)
+                answer = await asks.wait(question, timeout=self._host.ask_timeout())
+                group.cancel_scope.cancel()
+        except BaseException:
+            self._withdraw(proposal)
+            raise
+        if answer is None and question.by == "review" and proposal is not None:
+            return self._from_review(proposal["proposalId"], Allow(step=ask.step, reason="Decided in the review."))
+        if answer is None:
+            self._withdraw(proposal)
+            return Deny(step=ask.step, reason="Nobody answered the permission question.")
+        return await self._from_answer(call, ask, answer, proposal)
+
+    async def _settled_by_review(self, proposal_id: str, ask_id: str) -> None:
+        assert self._proposals is not None
+        await self._proposals.wait(proposal_id)
+        self._host.asks.withdraw(ask_id, by="review")
+
+    async def _from_answer(self, call: ToolCall, ask: Ask, answer: Mapping[str, Any], proposal: Json | None) -> Verdict:
+        message = answer.get("message")
+        message = message if isinstance(message, str) else ""
+        if answer.get("decision") != "allow":  # anything that is not a clear yes is a no
+            self._withdraw(proposal)
+            said = f" and said: {message}" if message else "."
+            return Deny(
+                step=ask.step, reason=f"The user denied this call{said}", interrupt=answer.get("interrupt") is True
+            )
+        self._remember(answer, ask, call)
+        updated = answer.get("updatedInput")
+        if isinstance(updated, Mapping) and dict(cast("Json", updated)) != dict(call.action.input):
+            self._withdraw(proposal)
+            return await self._rejudge(call, ask, dict(cast("Json", updated)), message)
+        allowed = Allow(step=ask.step, reason="The user allowed it.", message=message)
+        if proposal is None or self._proposals is None:
+            return allowed
+        hunks = answer.get("hunks")
+        decisions: Sequence[Json] | Json = (
+            hunk_decisions(cast("object", hunks)) if hunks is not None else {"all": "accept"}
+        )
+        try:
+            await self._proposals.resolve(proposal["proposalId"], decisions, message=message, unnamed="reject")
+        except ProtocolError as error:
+            self._withdraw(proposal)
+            return Deny(step=ask.step, reason=f"The user's answer could not be applied: {error}")
+        return self._from_review(proposal["proposalId"], allowed)
+
+    async def _rejudge(self, call: ToolCall, ask: Ask, updated: Json, message: str) -> Verdict:
+        """Input a person changed goes through the whole chain again, from parsing on."""
+        tool = self._host.tool(call.action.tool)
+        if tool is None:
+            return Deny(step="exists", reason=f"There is no tool named {call.action.tool}.")
+        try:
+            parsed = tool.parse(updated)
+            action: Action = tool.action(parsed, cwd=self._host.judgement().cwd)
+        except ToolError as error:
+            return Deny(step="tool", reason=f"The user allowed it with a changed input that does not fit: {error}")
+        decision: Decision = self._decide(action, self._host.judgement())
+        said = message or "The user changed the input before allowing it."
+        match decision:
+            case Deny():
+                return decision
+            case Allow():
+                return replace(decision, updated_input=updated, message=said)
+            case Ask() if decision.iron or (decision.step == "rules" and ask.step != "rules"):
+                changed = replace(call, action=action, title=tool.title(parsed), plan=None, hook_decision=None)
+                verdict = await self._ask(changed, decision)
+                if isinstance(verdict, Allow) and verdict.updated_input is None:
+                    return replace(verdict, updated_input=updated)
+                return verdict
+            case Ask():
+                return Allow(step=decision.step, reason="The user allowed it.", updated_input=updated, message=said)
+
+    # --- review ------------------------------------------------------------------------------------------------------
+
+    async def _reviewed(self, call: ToolCall, allowed: Allow) -> Verdict:
+        """An edit that may be made: under review before, it still waits for its hunks."""
+        if call.plan is None or self._proposals is None or self._host.review != "before":
+            return allowed
+        if not self._host.interactive:
+            return allowed
+        proposal = self._propose(call)
+        if proposal is None:
+            return allowed
+        try:
+            await self._proposals.wait(proposal["proposalId"])
+        except BaseException:
+            self._withdraw(proposal)
+            raise
+        return self._from_review(proposal["proposalId"], allowed)
+
+    def _propose(self, call: ToolCall) -> Json | None:
+        if call.plan is None or self._proposals is None or self._host.review == "off":
+            return None
+        return self._proposals.propose(call.plan, self._host.origin(), review="before")
+
+    def _from_review(self, proposal_id: str, allowed: Allow) -> Verdict:
+        assert self._proposals is not None
+        proposal = self._proposals.get(proposal_id)
+        if any(hunk["state"] in DECIDED_STATES for hunk in proposal["hunks"]):
+            return replace(allowed, proposal_id=proposal_id)
+        report = self._proposals.report(proposal_id) or "The user rejected the whole edit."
+        return Deny(step="tool", reason=report)
+
+    def _withdraw(self, proposal: Json | None) -> None:
+        if proposal is not None and self._proposals is not None:
+            self._proposals.withdraw(proposal["proposalId"])
+
+    # --- rules and hooks ---------------------------------------------------------------------------------------------
+
+    def _remember(self, answer: Mapping[str, Any], ask: Ask, call: ToolCall) -> None:
+        scope = answer.get("scope", "once")
+        if scope not in ("session", "project", "user"):
+            return
+        rule = answer.get("rule") or next((s.rule for s in ask.suggestions), None)
+        if not isinstance(rule, str) or ask.iron or too_big(call.action):
+            self._host.notice("warning", "Allowed once: no rule can be saved for this call.")
+            return
+        try:
+            self._parse_rule(rule)
+        except ValueError as error:
+            self._host.notice("warning", f"Allowed once: {rule!r} is not a rule ({error}).")
+            return
+        # The user's own answer holds for this session whatever the file's trust; the file makes it last.
+        self._host.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
+        if scope == "session":
+            return
+        try:
+            path = self._settings.add_rule(scope, self._host.judgement().cwd, "allow", rule)
+        except (SettingsError, OSError) as error:
+            self._host.notice("error", f"{rule} is allowed for this session, but could not be saved: {error}")
+        else:
+            self._host.notice("info", f"{rule} is now always allowed; saved in {path}.")
+
+    async def _run_hooks(self, event: Any, call: ToolCall, *, reason: str) -> list[Any]:
+        data: Json = {
+            "tool_name": call.action.tool,
+            "tool_use_id": call.tool_use_id,
+            "tool_input": dict(call.action.input),
+            "reason": reason,
+        }
+        cwd = self._host.judgement().cwd
+        return await self._hooks.run(
+            HookCall(event=event, session_id=self._host.id, cwd=cwd, subject=call.action.tool, data=data)
+        )
+
+
+def ask_params(session_id: str, turn_id: str, call: ToolCall, ask: Ask, proposal: Json | None) -> Json:
+    """`assent/permission/ask`, without the requestId that each front gets of its own."""
+    action = call.action
+    params: Json = {
+        "sessionId": session_id,
+        "turnId": turn_id,
+        "askId": new_id("a"),
+        "toolUseId": call.tool_use_id,
+        "tool": action.tool,
+        "input": dict(action.input),
+        "title": ask.title or call.title,
+        "reason": ask.reason,
+        "step": ask.step,
+        "suggestions": []
+        if ask.iron or too_big(action)
+        else [{"rule": s.rule, "scope": s.scope, "covers": s.covers} for s in ask.suggestions],
+    }
+    if action.command is not None:
+        parts = [{"argv": list(part.argv), "decision": part.decision} for part in ask.parts]
+        params["command"] = {"text": action.command, "parts": parts}
+    if proposal is not None:
+        params["proposal"] = proposal
+    return params
+
+
+def too_big(action: Action) -> bool:
+    return action.command is not None and len(action.command) > TOO_BIG_TO_SHOW
+
+
+def hunk_decisions(hunks: object) -> list[Json]:
+    """Per-hunk answers: [{hunkId, decision, newText?}], or bare hunk ids, which mean accept."""
+    found: list[Json] = []
+    for hunk in cast("list[object]", hunks) if isinstance(hunks, list) else []:
+        if isinstance(hunk, str):
+            found.append({"hunkId": hunk, "decision": "accept"})
+        elif isinstance(hunk, dict):
+            found.append(cast("Json", hunk))
+    return found

@@ -1,0 +1,126 @@
+"""Messages on their way into a session: waiting for a turn of their own, or to be steered into the running one."""
+
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import anyio
+
+from assent.storage.lines import sanitised
+from assent.types.blocks import Json, text_block
+from assent.types.errors import ProtocolError
+from assent.types.messages import Result
+
+REMEMBERED = 10_000
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Turn:
+    """One prompt and what became of it."""
+
+    id: str
+    uuid: str  # of the user message
+    content: list[Json]
+    client_id: str
+    token_budget: int | None = None
+    queued: bool = False
+    result: Result | None = None
+    done: anyio.Event = field(default_factory=anyio.Event)
+
+    def to_json(self) -> Json:
+        return {
+            "turnId": self.id,
+            "uuid": self.uuid,
+            "clientMessageId": self.client_id,
+            "content": self.content,
+            "tokenBudget": self.token_budget,
+        }
+
+    @classmethod
+    def from_json(cls, saved: Json) -> "Turn":
+        return cls(
+            id=str(saved["turnId"]),
+            uuid=str(saved["uuid"]),
+            client_id=str(saved.get("clientMessageId", saved["uuid"])),
+            content=cast("list[Json]", saved.get("content", [])),
+            token_budget=saved.get("tokenBudget"),
+            queued=True,
+        )
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Steered:
+    """A message for the running turn; it belongs to that turn and has none of its own."""
+
+    message: Turn
+    into: Turn
+    taken: bool = False
+
+
+class Inbox:
+    """Order is the order of arrival. `paused` after an interrupt: what waits is kept until the next send."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[Turn] = deque()
+        self.steering: list[Steered] = []
+        self.paused = False
+        self._sent: OrderedDict[str, tuple[Turn, bool]] = OrderedDict()
+
+    def known(self, client_id: str | None) -> tuple[Turn, bool] | None:
+        """The turn an earlier send with this id went to, and whether it was answered as queued."""
+        return self._sent.get(client_id) if client_id else None
+
+    def remember(self, client_id: str, turn: Turn, *, queued: bool) -> None:
+        self._sent[client_id] = (turn, queued)
+        while len(self._sent) > REMEMBERED:
+            self._sent.popitem(last=False)
+
+    def ids(self) -> list[str]:
+        steered = [item.message.client_id for item in self.steering if not item.taken]
+        return [*steered, *(turn.client_id for turn in self.waiting)]
+
+    def take_steered(self) -> list[Turn]:
+        taken = [item.message for item in self.steering if not item.taken]
+        for item in self.steering:
+            item.taken = True
+        return taken
+
+    def end_steering(self) -> list[Turn]:
+        """The turn is over: what it took is complete; what it did not take waits for a turn of its own, first."""
+        done = [item.message for item in self.steering if item.taken]
+        left = [item.message for item in self.steering if not item.taken]
+        self.steering.clear()
+        self.waiting.extendleft(reversed(left))
+        return done
+
+
+def prompt_blocks(prompt: object, mentions: Sequence[Any] = ()) -> list[Json]:
+    """The content of a user message: text or blocks, cleaned, with the editor's mentions as @-references."""
+    if isinstance(prompt, str):
+        blocks: list[Json] = [text_block(prompt)] if prompt else []
+    elif isinstance(prompt, list) and all(isinstance(block, dict) for block in cast("list[object]", prompt)):
+        blocks = [dict(block) for block in cast("list[Json]", prompt)]
+    else:
+        raise ProtocolError("invalidParams", "prompt must be a string or a list of content blocks")
+    for block in blocks:
+        if not isinstance(block.get("type"), str):
+            raise ProtocolError("invalidParams", "every content block needs a type")
+    words = [_mention(mention) for mention in mentions]
+    if words:
+        blocks.append(text_block(" ".join(words)))
+    if not any(block.get("type") != "text" or str(block.get("text", "")).strip() for block in blocks):
+        raise ProtocolError("invalidParams", "the prompt is empty", hint="Type a message first.")
+    return cast("list[Json]", sanitised(blocks))
+
+
+def _mention(mention: Any) -> str:
+    from urllib.parse import unquote, urlsplit
+
+    uri = str(mention.get("uri", "")) if isinstance(mention, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] -- straight from the wire
+    path = unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
+    if not path:
+        raise ProtocolError("invalidParams", "every mention needs a uri")
+    span = cast("Json", mention).get("range")
+    lines = f"#L{span['start']['line'] + 1}-L{span['end']['line'] + 1}" if isinstance(span, dict) else ""
+    return f'@"{path}{lines}"' if " " in path else f"@{path}{lines}"

@@ -1,0 +1,157 @@
+"""How a session begins: new, or again from its file."""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import anyio.to_thread
+
+from assent.sessions.deps import EngineOptions, SessionDeps
+from assent.sessions.inbox import Turn
+from assent.sessions.record import VERSION, Record, saved_state
+from assent.sessions.session import Session, Spawn, thinking_config
+from assent.storage import transcript
+from assent.storage.paths import SessionPaths, session_paths
+from assent.tools.tool import SessionState
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+from assent.types.ids import new_id
+from assent.types.messages import Result
+from assent.types.permissions import MODES, Mode
+
+OnChange = Callable[[Session], None]
+
+
+async def create(
+    deps: SessionDeps, params: Json, *, epoch: str, spawn: Spawn, on_change: OnChange, session_id: str | None = None
+) -> Session:
+    cwd = await anyio.to_thread.run_sync(_checked_cwd, params.get("cwd") or next(iter(deps.roots()), str(Path.cwd())))
+    settings = deps.settings.load(cwd, trusted=deps.trust.trusted(cwd))
+    mode = params.get("mode") or settings.get("permissions.defaultMode") or "default"
+    if mode not in MODES:
+        raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
+    options = EngineOptions(
+        model=params.get("model") or settings.get("model") or deps.default_model,
+        fallback_model=params.get("fallbackModel") or settings.get("fallbackModel"),
+        thinking=thinking_config(params.get("thinking", settings.get("thinking"))),
+        effort=settings.get("effort"),
+        custom_system_prompt=params.get("customSystemPrompt"),
+        append_system_prompt=params.get("appendSystemPrompt") or settings.get("appendSystemPrompt"),
+        max_turns=params.get("maxTurns") or settings.get("maxTurns"),
+        max_budget_usd=params.get("maxBudgetUsd", settings.get("maxBudgetUsd")),
+        task_budget=_total(params.get("taskBudget")),
+        json_schema=params.get("jsonSchema"),
+    )
+    paths = session_paths(deps.data_dir, cwd, session_id or new_id("s"))
+    session = _session(deps, paths, cwd, options, mode, epoch, spawn, on_change, reopened=False)
+    session.title = str(params.get("title") or "")[:200]
+    session.branch = await anyio.to_thread.run_sync(_branch, cwd)
+    session.record.note(
+        "header", version=VERSION, sessionId=session.id, cwd=cwd, createdAt=deps.clock(), branch=session.branch
+    )
+    session.save_state()
+    return session
+
+
+async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: Spawn, on_change: OnChange) -> Session:
+    """From the file alone: reads its two ends, never the whole of it."""
+    head, state, result, turn = await anyio.to_thread.run_sync(_ends, paths.transcript)
+    cwd = str(head.get("cwd") or Path.home())
+    saved = cast("dict[str, Any]", state.get("options") or {})
+    known = {name: value for name, value in saved.items() if name in EngineOptions.__slots__}
+    defaults: dict[str, Any] = {"model": deps.default_model}
+    options = EngineOptions(**{**defaults, **known})
+    mode = state.get("mode")
+    session = _session(
+        deps, paths, cwd, options, mode if mode in MODES else "default", epoch, spawn, on_change, reopened=True
+    )
+    session.title = str(state.get("title", ""))
+    session.branch = str(state.get("branch", ""))
+    session.turns = int(state.get("turns", 0))
+    session.state.todos = cast("list[Json]", state.get("todos") or [])
+    session.state.plan = str(state.get("plan") or "")
+    session.state.cwd = str(state.get("cwd") or cwd)
+    session.last_result = result
+    session.cost_usd = result.total_cost_usd if result else 0.0
+    with contextlib.suppress(OSError):
+        session.updated_at = paths.transcript.stat().st_mtime
+    for item in cast("list[Json]", state.get("queue") or []):
+        session.inbox.waiting.append(Turn.from_json(item))
+    session.inbox.paused = True  # what waited when the process ended starts with the next send
+    if turn is not None:
+        session.interrupted = {"turnId": turn["turnId"], "messageId": turn["uuid"], "prompt": turn.get("content", [])}
+    return session
+
+
+def _session(
+    deps: SessionDeps,
+    paths: SessionPaths,
+    cwd: str,
+    options: EngineOptions,
+    mode: Mode,
+    epoch: str,
+    spawn: Spawn,
+    on_change: OnChange,
+    *,
+    reopened: bool,
+) -> Session:
+    holder: list[Session] = []
+
+    def trouble(error: OSError | None) -> None:
+        for session in holder:
+            session.trouble(error)
+
+    return_value = Session(
+        deps=deps,
+        record=Record(paths, secrets=deps.secrets, on_trouble=trouble),
+        epoch=epoch,
+        cwd=cwd,
+        options=options,
+        state=SessionState(cwd=cwd, mode=mode),
+        spawn=spawn,
+        on_change=on_change,
+        reopened=reopened,
+    )
+    holder.append(return_value)
+    return return_value
+
+
+def _ends(path: Path) -> tuple[Json, Json, Result | None, Json | None]:
+    result = transcript.last_entry(path, "result")
+    revived = transcript.revive(result.record) if result else None
+    return (
+        transcript.header(path),
+        saved_state(path),
+        revived if isinstance(revived, Result) else None,
+        transcript.unfinished_turn(path),
+    )
+
+
+def _checked_cwd(cwd: str) -> str:
+    path = Path(cwd)
+    if not path.is_absolute():
+        raise ProtocolError("invalidParams", f"cwd must be an absolute path, not {cwd!r}")
+    if not path.is_dir():
+        raise ProtocolError("invalidParams", f"{cwd} is not a folder", hint="Open a folder that exists.")
+    return str(path)
+
+
+def _total(budget: object) -> int | None:
+    if isinstance(budget, dict):
+        budget = cast("Json", budget).get("total")
+    return budget if isinstance(budget, int) and budget > 0 else None
+
+
+def _branch(cwd: str) -> str:
+    """The git branch, read from .git/HEAD: no process is started for it."""
+    for folder in (Path(cwd), *Path(cwd).parents):
+        git = folder / ".git"
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            if git.is_file():
+                git = (folder / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()).resolve()
+            if not git.is_dir():
+                continue
+            head = (git / "HEAD").read_text(encoding="utf-8").strip()
+            return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:12]
+    return ""

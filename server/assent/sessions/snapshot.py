@@ -1,0 +1,77 @@
+"""What a client gets when it attaches: the newest page of the conversation and everything that is going on (S6)."""
+
+from collections.abc import Collection
+
+from assent.sessions.events import wire_boundary, wire_message
+from assent.sessions.front import Call
+from assent.sessions.session import Session, wire_todos
+from assent.storage import transcript
+from assent.types.blocks import Json
+from assent.types.messages import AssistantMessage, Attachment, CompactBoundary, UserMessage
+
+
+def attach(session: Session, params: Json, call: Call) -> Json:
+    """Subscribe the caller and say where it stands. Events it missed follow the answer; live ones follow those."""
+    cursor = params.get("cursor")
+    events = session.events
+    after = params.get("afterSeq")
+    # Nothing is awaited in here: the page, the number and the subscription are of one moment.
+    events.flush()
+    missed = events.replay(int(after)) if params.get("epoch") == events.epoch and after is not None else None
+    page: transcript.Page | None = None
+    if missed is None or cursor is not None:
+        page = transcript.newest_page(session.record.path, cursor=cursor)
+    last_seq = events.last_seq
+    if cursor is None:
+        session.join(call)
+        if call.front is not None:
+            subscription = events.subscribe(call.front)
+            for event in missed or ():
+                subscription.deliver(event)
+            session.asks.attach(call.front)
+    answer: Json = {
+        "epoch": events.epoch,
+        "lastSeq": last_seq,
+        "reset": missed is None,
+        "messages": wire_page(page, session.unshown) if page else [],
+        "running": session.running,
+        "pendingAsks": session.asks.pending("permission"),
+        "pendingElicits": session.asks.pending("elicitation"),
+        "proposals": session.deps.proposals.list(session.id) if session.deps.proposals else [],
+        "todos": wire_todos(session.state.todos),
+        "mode": session.state.mode,
+        "model": session.options.model,
+        "title": session.title,
+        "cwd": session.cwd,
+        "queued": session.inbox.ids(),
+    }
+    if page and page.cursor:
+        answer["nextCursor"] = page.cursor
+    if session.turn is not None:
+        answer["turnId"] = session.turn.id
+    if session.interrupted is not None:
+        answer["interrupted"] = session.interrupted
+    if page and page.damaged:
+        answer["damaged"] = page.damaged
+    return answer
+
+
+def wire_page(page: transcript.Page, unshown: Collection[str] = ()) -> list[Json]:
+    """The page's messages in the shape of `message` events; a compaction shows as a system entry.
+
+    What the engine has written down but not yet published is left out: it is about to come as an event.
+    """
+    shown: list[Json] = []
+    for entry in page.entries:
+        if entry.record.get("uuid") in unshown:
+            continue
+        message = transcript.revive(entry.record)
+        match message:
+            case UserMessage() | AssistantMessage() | Attachment():
+                shown.append(wire_message(message))
+            case CompactBoundary():
+                body: Json = {"role": "system", "kind": "compacted", "id": message.uuid, "meta": False, "content": []}
+                shown.append({**body, **wire_boundary(message)})
+            case _:
+                pass
+    return shown

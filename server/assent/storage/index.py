@@ -1,0 +1,165 @@
+"""A quick list of all sessions (S2), so that listing never opens their transcripts.
+
+An append-only file of summaries beside the sessions; the newest line about a session counts. It is a cache: sessions it
+does not know (another version wrote them, or a crash came first) are read from their transcripts' two ends, and it is
+written again when it has grown stale. Several processes may append at once; one line is one write.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import msgspec
+
+from assent.storage import transcript
+from assent.storage.files import write_atomically
+from assent.storage.lines import encode
+from assent.storage.paths import sessions_dir
+from assent.types.blocks import Json
+
+PAGE = 50
+STALE = 4  # lines per session before the index is written anew
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    session_id: str
+    title: str = ""
+    cwd: str = ""
+    branch: str = ""
+    updated_at: float = 0.0
+    turns: int = 0
+    cost_usd: float = 0.0
+    folder: str = ""  # the workspace key
+    text: str = ""  # beginnings of prompts, for search
+    deleted: bool = False
+
+
+class Index:
+    def __init__(self, data: Path) -> None:
+        self._root = sessions_dir(data)
+        self._file = self._root / "index.jsonl"
+        self._known: dict[str, Summary] = {}
+        self._read_to = 0
+        self._inode = 0
+        self._lines = 0
+        self._decoder = msgspec.json.Decoder(Summary)
+
+    def put(self, summary: Summary) -> None:
+        """Remember this about the session. The index is a cache, so a full disk is no reason to fail."""
+        self._known[summary.session_id] = summary
+        with contextlib.suppress(OSError):
+            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            fd = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(fd, encode(asdict(summary)))
+            finally:
+                os.close(fd)
+
+    def remove(self, session_id: str) -> None:
+        self.put(Summary(session_id=session_id, deleted=True))
+
+    def get(self, session_id: str) -> Summary | None:
+        self._refresh()
+        found = self._known.get(session_id)
+        return found if found and not found.deleted else None
+
+    def all(self, *, cwd: str | None = None) -> list[Summary]:
+        """Newest first."""
+        self._refresh()
+        self._reconcile()
+        found = [s for s in self._known.values() if not s.deleted and (cwd is None or s.cwd == cwd)]
+        found.sort(key=lambda summary: summary.updated_at, reverse=True)
+        return found
+
+    def search(self, query: str, *, cwd: str | None = None) -> list[Summary]:
+        """Sessions whose title or prompts hold every word."""
+        words = query.casefold().split()
+        found = self.all(cwd=cwd)
+        return [s for s in found if _holds(f"{s.title}\n{s.text}\n{s.branch}".casefold(), words)]
+
+    def _refresh(self) -> None:
+        """Read what was appended since last time, by us or by another process."""
+        try:
+            status = self._file.stat()
+        except OSError:
+            return
+        if status.st_ino != self._inode or status.st_size < self._read_to:
+            self._inode, self._read_to, self._lines = status.st_ino, 0, 0
+            self._known.clear()
+        if status.st_size == self._read_to:
+            return
+        with self._file.open("rb") as file:
+            file.seek(self._read_to)
+            data = file.read(status.st_size - self._read_to)
+        end = data.rfind(b"\n") + 1
+        self._read_to += end
+        for line in data[:end].split(b"\n"):
+            if not line:
+                continue
+            self._lines += 1
+            try:
+                summary = self._decoder.decode(line)
+            except msgspec.MsgspecError:
+                continue
+            self._known[summary.session_id] = summary
+
+    def _reconcile(self) -> None:
+        """Compare with the files that are there; the directory is the truth."""
+        there = dict(self._files())
+        for session_id, folder in there.items():
+            known = self._known.get(session_id)
+            if known is None or known.deleted:
+                self.put(summarise(self._root / folder / f"{session_id}.jsonl"))
+        for session_id, known in list(self._known.items()):
+            if session_id not in there and not known.deleted:
+                self._known.pop(session_id)
+        if self._lines > 1000 and self._lines > STALE * max(1, len(there)):
+            self._rewrite()
+
+    def _files(self) -> Iterator[tuple[str, str]]:
+        with contextlib.suppress(OSError), os.scandir(self._root) as folders:
+            for folder in folders:
+                if not folder.is_dir(follow_symlinks=False):
+                    continue
+                with contextlib.suppress(OSError):
+                    for name in os.listdir(folder.path):  # noqa: PTH208 -- ten thousand Path objects would be felt
+                        if name.endswith(".jsonl"):
+                            yield name[:-6], folder.name
+
+    def _rewrite(self) -> None:
+        live = [summary for summary in self._known.values() if not summary.deleted]
+        with contextlib.suppress(OSError):
+            write_atomically(self._file, b"".join(encode(asdict(summary)) for summary in live))
+            self._inode = 0
+
+
+def summarise(path: Path) -> Summary:
+    """A session's summary from its transcript: the first line, and the newest state and result."""
+    head: Json = {}
+    state: Json = {}
+    cost = 0.0
+    updated = 0.0
+    with contextlib.suppress(OSError):
+        head = transcript.header(path)
+        found = transcript.last_entry(path, "session/state")
+        state = found.record if found else {}
+        result = transcript.last_entry(path, "result")
+        cost = float(result.record.get("total_cost_usd", 0.0)) if result else 0.0
+        updated = path.stat().st_mtime
+    return Summary(
+        session_id=path.stem,
+        title=str(state.get("title", "")),
+        cwd=str(head.get("cwd", "")),
+        branch=str(state.get("branch", "") or head.get("branch", "")),
+        updated_at=updated,
+        turns=int(state.get("turns", 0)),
+        cost_usd=cost,
+        folder=path.parent.name,
+    )
+
+
+def _holds(text: str, words: list[str]) -> bool:
+    return all(word in text for word in words)

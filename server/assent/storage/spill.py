@@ -1,0 +1,31 @@
+"""Tool output over its cap (C1), one file per call in the session's folder. The same id always gives the same path."""
+
+import hashlib
+import re
+from pathlib import Path
+
+from assent.storage.lines import clean
+
+_PLAIN = re.compile(r"[0-9A-Za-z_-]{1,80}")
+
+
+class SpillFolder:
+    """Implements `types.ports.SpillStore`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, tool_use_id: str) -> Path:
+        # Ids come from the model's endpoint; one that is no plain name must not choose the path.
+        name = (
+            tool_use_id
+            if _PLAIN.fullmatch(tool_use_id)
+            else hashlib.sha256(tool_use_id.encode("utf-8", "replace")).hexdigest()[:32]
+        )
+        return self.folder / f"{name}.txt"
+
+    def write(self, tool_use_id: str, text: str) -> str:
+        path = self.path(tool_use_id)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(clean(text), encoding="utf-8", newline="")
+        return str(path)
