@@ -1,0 +1,138 @@
+"""One call to a model, from request to messages: build, send, decode, assemble, and try again where that is right.
+
+`make_call_model(settings)` is the way in. It imports nothing heavy; `warm_up()` does that in the background.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from assent.model import catalog
+from assent.model.clock import Clock, SystemClock
+from assent.model.failures import CallFailed
+from assent.model.requests import RequestBuilder, RequestOptions
+from assent.model.retry import FastMode, RetryPolicy, Try, with_retry
+from assent.model.stream import Answer
+from assent.model.transport import Endpoint, SdkTransport, Transport
+from assent.model.watch import Patience, Silence, Watched
+from assent.types.errors import StreamInterrupted
+from assent.types.ids import new_id
+from assent.types.messages import Notice
+from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
+
+GRACE = 2.0  # seconds for the end of a body whose message is complete
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """Everything a user can say about reaching models."""
+
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    betas: tuple[str, ...] = ()
+    cache: Literal["5m", "1h", "off"] = "5m"
+    fast: bool = False
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])  # corrections
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    patience: Patience = field(default_factory=Patience)
+
+
+def make_call_model(
+    settings: ModelSettings | None = None,
+    *,
+    transport: Transport | None = None,
+    clock: Clock | None = None,
+    ids: Callable[[], str] = new_id,
+) -> "ModelClient":
+    """A `CallModel` on a real endpoint. It is also where `warm_up` and `aclose` live."""
+    settings = settings or ModelSettings()
+    return ModelClient(settings, transport or SdkTransport(settings.endpoint), clock or SystemClock(), ids)
+
+
+class ModelClient:
+    def __init__(self, settings: ModelSettings, transport: Transport, clock: Clock, ids: Callable[[], str]) -> None:
+        self._settings = settings
+        self._transport = transport
+        self._clock = clock
+        self._ids = ids
+        self._builder = RequestBuilder()
+        self._fast = FastMode(wanted=settings.fast)
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def __call__(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        info = self.info(request.model)
+        return with_retry(
+            lambda this: self._attempt(request, info, this),
+            request,
+            clock=self._clock,
+            policy=self._settings.retry,
+            renew=self._transport.renew,
+            fast=self._fast if info.accepts_fast_mode else FastMode(),
+        )
+
+    def info(self, model: str) -> ModelInfo:
+        return catalog.info(model, self._settings.models)
+
+    async def warm_up(self) -> None:
+        if isinstance(self._transport, SdkTransport):
+            await self._transport.warm_up()
+
+    async def aclose(self) -> None:
+        for task in list(self._ending):
+            task.cancel()
+        if self._ending:
+            await asyncio.wait(self._ending)
+        await self._transport.renew()
+
+    async def _attempt(self, request: ModelRequest, info: ModelInfo, this: Try) -> AsyncGenerator[ModelEvent, None]:
+        settings = self._settings
+        options = RequestOptions(betas=settings.betas, cache=settings.cache, fast=this.fast)
+        built = self._builder.build(request, info, options, cap=this.cap)
+        answer = Answer(info, new_id=self._ids, now=self._clock.wall)
+        decoder = self._transport.decoder()
+        watched = Watched(self._transport.stream(built), self._clock, settings.patience)
+        try:
+            async with watched:
+                while (chunk := await watched.next()) is not None:
+                    if isinstance(chunk, Silence):
+                        yield self._told(chunk)
+                        continue
+                    events = decoder.feed(chunk)
+                    if any(event.get("type") != "ping" for event in events):
+                        watched.heard()
+                    for event in events:
+                        for out in answer.take(event):
+                            yield out
+                    if answer.complete:
+                        self._let_finish(watched)
+                        return
+            raise CallFailed(message="The answer ended before it was complete", kind="stream_interrupted")
+        except (CallFailed, StreamInterrupted) as problem:
+            failure = problem
+        if (final := answer.broken()) is not None:
+            yield final
+        raise _as_seen(failure, answer)
+
+    def _told(self, silence: Silence) -> Notice:
+        seconds = round(silence.seconds)
+        if silence.final:
+            said = f"The model has said nothing for {seconds} s"
+            raise CallFailed(message=said, kind="stalled", stale_connection=True)
+        left = round(self._settings.patience.stall - silence.seconds)
+        return Notice(level="warning", text=f"No word from the model for {seconds} s; waiting {left} s more.")
+
+    def _let_finish(self, watched: Watched) -> None:
+        task = watched.finish_in_background(GRACE)
+        if task is not None:
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
+
+
+def _as_seen(failure: CallFailed | StreamInterrupted, answer: Answer) -> CallFailed | StreamInterrupted:
+    """Before a block was shown, a broken stream is a failed call, to be tried again; afterwards an interruption."""
+    status = failure.status
+    if answer.shown:
+        return StreamInterrupted(str(failure), kind=failure.kind, status=status, partial=answer.partial_text())
+    if isinstance(failure, CallFailed):
+        return failure
+    return CallFailed(message=str(failure), kind=failure.kind)

@@ -1,0 +1,257 @@
+"""The conversation as turns of encoded blocks: merged, ordered, paired and cleaned.
+
+Pure, but not forgetful: a conversation mostly grows at its end, so turns folded for the last request are used again
+when the messages they came from are the very same objects. Nothing of that shows in the result.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import orjson
+
+from assent.types.blocks import Block, Json
+from assent.types.messages import AssistantMessage, CompactBoundary, ConversationMessage
+from assent.types.ports import ModelRequest
+
+REMEMBERED = 16  # conversations
+NO_RESULT = "This call has no result: it was interrupted before it could finish."
+SUMMARY_HEAD = "This conversation continues an earlier one that no longer fits. This is what happened in it:\n\n"
+GO_ON = "Go on."
+
+_THINKING = frozenset({"thinking", "redacted_thinking"})
+_MEDIA = frozenset({"image", "document"})
+# Kinds that take a cache mark; on a kind we do not know it might be refused.
+_MARKABLE = frozenset({"text", "image", "document", "search_result", "tool_use", "tool_result", "server_tool_use"})
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One API message. `ends` is how many messages of the view it and all before it were made of."""
+
+    role: Literal["user", "assistant"]
+    whole: bytes
+    mark_at: int  # just before the closing brace of the block a cache mark can stand on, or -1
+    ends: int
+    calls: tuple[str, ...] = ()  # ids of its tool_use blocks
+    has_media: bool = False
+    lost_thinking: bool = False  # thinking of another model was left out
+
+    def marked(self, mark: bytes) -> bytes:
+        if self.mark_at < 0:
+            return self.whole
+        return b"".join([self.whole[: self.mark_at], mark, self.whole[self.mark_at + 1 :]])
+
+
+class Folder:
+    def __init__(self) -> None:
+        self._seen: OrderedDict[int, _Folded] = OrderedDict()
+
+    def fold(self, request: ModelRequest) -> list[Turn]:
+        view = from_last_boundary(request.messages)
+        context = (request.model, request.user_context)
+        # A session's view keeps its first message until it is compacted.
+        key = id(view[0]) if view else 0
+        known = self._seen.pop(key, None)
+        turns: list[Turn] = []
+        if known is not None and known.context == context:
+            turns = known.reusable(view)
+        done = turns[-1].ends if turns else 0
+        if not done:
+            turns = []
+        turns = [*turns, *_folded(view[done:], done, request, turns[-1] if turns else None)]
+        self._seen[key] = _Folded(view, context, turns)
+        if len(self._seen) > REMEMBERED:
+            self._seen.popitem(last=False)
+        return turns
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    view: tuple[ConversationMessage, ...]
+    context: tuple[str, str]
+    turns: list[Turn]
+
+    def reusable(self, view: Sequence[ConversationMessage]) -> list[Turn]:
+        """The turns whose messages are still there, and the message after them too: so nothing can join them."""
+        same = 0
+        for old, new in zip(self.view, view, strict=False):
+            if old is not new:
+                break
+            same += 1
+        at = len(self.turns) - 2
+        while at > 0 and self.turns[at - 1].ends >= same:
+            at -= 1
+        return self.turns[: max(0, at)]
+
+
+def from_last_boundary(messages: tuple[ConversationMessage, ...]) -> tuple[ConversationMessage, ...]:
+    for at in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[at], CompactBoundary):
+            return messages[at:]
+    return messages
+
+
+def encoded(value: Mapping[str, Any]) -> bytes:
+    """JSON bytes without cache marks of others; strings that are no Unicode, and NUL, are made harmless."""
+    bare = {key: each for key, each in value.items() if key != "cache_control"}
+    try:
+        data = orjson.dumps(bare)
+    except TypeError:  # a lone surrogate, or a mapping that is not a dict
+        return orjson.dumps(_clean(bare))
+    return orjson.dumps(_clean(bare)) if b"\\u0000" in data else data
+
+
+@dataclass(slots=True)
+class _Draft:
+    role: Literal["user", "assistant"]
+    results: list[Block]
+    others: list[Block]
+    ends: int = 0
+    lost_thinking: bool = False
+
+
+def _folded(
+    messages: Sequence[ConversationMessage], done: int, request: ModelRequest, before: Turn | None
+) -> list[Turn]:
+    drafts: list[_Draft] = []
+    if done == 0 and request.user_context.strip():
+        drafts.append(_Draft("user", [], [{"type": "text", "text": request.user_context}]))
+    for at, message in enumerate(messages, done + 1):
+        for role, blocks, lost in _contents(message, request.model):
+            if not drafts or drafts[-1].role != role:
+                drafts.append(_Draft(role, [], []))
+            draft = drafts[-1]
+            draft.lost_thinking |= lost
+            for block in blocks:
+                (draft.results if block.get("type") == "tool_result" else draft.others).append(block)
+        if drafts:
+            drafts[-1].ends = at
+    return _paired(_merged(drafts, before), before)
+
+
+def _contents(message: ConversationMessage, model: str) -> list[tuple[Literal["user", "assistant"], list[Block], bool]]:
+    match message:
+        case AssistantMessage():
+            if message.error is not None:
+                return []
+            foreign = message.model != model
+            kept = [each for each in message.content if not (foreign and each.get("type") in _THINKING)]
+            blocks = [_sendable(each) for each in kept if not _empty(each)]
+            return [("assistant", blocks, len(kept) != len(message.content))]
+        case CompactBoundary():
+            own = [each for each in message.kept if each.get("type") == "compaction"]
+            rest = [each for each in message.kept if each.get("type") != "compaction" and not _empty(each)]
+            said: list[Block] = [{"type": "text", "text": SUMMARY_HEAD + message.summary}] if message.summary else []
+            if own:
+                # The endpoint's own summary goes back as it came, in the answer it came in.
+                return [("user", rest or [{"type": "text", "text": GO_ON}], False), ("assistant", own, False)]
+            return [("user", said + rest, False)]
+        case _:
+            return [("user", [each for each in message.content if not _empty(each)], False)]
+
+
+def _merged(drafts: list[_Draft], before: Turn | None) -> list[_Draft]:
+    """Drop what became empty, then join neighbours of one role."""
+    out: list[_Draft] = []
+    for draft in drafts:
+        if draft.role == "assistant":
+            while draft.others and draft.others[-1].get("type") in _THINKING:
+                draft.others.pop()
+        if not draft.results and not draft.others:
+            if out:
+                out[-1].ends = max(out[-1].ends, draft.ends)
+            continue
+        if out and out[-1].role == draft.role:
+            out[-1].results += draft.results
+            out[-1].others += draft.others
+            out[-1].ends = draft.ends
+            out[-1].lost_thinking |= draft.lost_thinking
+        else:
+            out.append(draft)
+    if not before and out and out[0].role == "assistant":
+        out.insert(0, _Draft("user", [], [{"type": "text", "text": GO_ON}]))
+    return out
+
+
+def _paired(drafts: list[_Draft], before: Turn | None) -> list[Turn]:
+    """Every call has one result right after it, and every result a call right before it."""
+    turns: list[Turn] = []
+    calls = before.calls if before is not None else ()
+    ends = before.ends if before is not None else 0
+    for at, draft in enumerate(drafts):
+        ends = max(ends, draft.ends)
+        if draft.role == "assistant":
+            open_calls = tuple(str(each.get("id")) for each in draft.others if each.get("type") == "tool_use")
+            turns.append(_turn("assistant", draft.others, ends, calls=open_calls, lost=draft.lost_thinking))
+            if open_calls and at == len(drafts) - 1:
+                turns.append(_turn("user", [_no_result(call) for call in open_calls], ends))
+            calls = open_calls
+            continue
+        given: dict[str, Block] = {}
+        for result in draft.results:
+            given.setdefault(str(result.get("tool_use_id")), result)
+        results = [given.get(call) or _no_result(call) for call in calls]
+        blocks = [_sendable(each) for each in [*results, *draft.others]]
+        if blocks:
+            turns.append(_turn("user", blocks, ends))
+        calls = ()
+    return turns
+
+
+def _turn(
+    role: Literal["user", "assistant"],
+    blocks: Sequence[Block],
+    ends: int,
+    *,
+    calls: tuple[str, ...] = (),
+    lost: bool = False,
+) -> Turn:
+    data = [encoded(each) for each in blocks]
+    head = b'{"role":"%b","content":[' % role.encode()
+    mark_at = -1
+    end = len(head) - 1
+    for each, block in zip(data, blocks, strict=True):
+        end += len(each) + 1
+        if block.get("type") in _MARKABLE:
+            mark_at = end - 1
+    whole = b"".join([head, b",".join(data), b"]}"])
+    return Turn(role, whole, mark_at, ends, calls, any(map(_media, blocks)), lost)
+
+
+def _no_result(call: str) -> Json:
+    return {"type": "tool_result", "tool_use_id": call, "content": NO_RESULT, "is_error": True}
+
+
+def _empty(block: Block) -> bool:
+    return block.get("type") == "text" and not str(block.get("text") or "").strip()
+
+
+def _media(block: Block) -> bool:
+    if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
+        return any(each.get("type") in _MEDIA for each in cast("list[Block]", block["content"]))
+    return block.get("type") in _MEDIA
+
+
+def _sendable(block: Block) -> Block:
+    """What the endpoint takes of a block: an input that is an object, result content that is not empty text."""
+    kind = block.get("type")
+    if kind == "tool_use" and not isinstance(block.get("input"), dict):
+        return {**block, "input": {}}
+    if kind == "tool_result" and isinstance(block.get("content"), list):
+        inner = cast("list[Block]", block["content"])
+        if any(_empty(each) for each in inner):
+            return {**block, "content": [each for each in inner if not _empty(each)]}
+    return block
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+    if isinstance(value, Mapping):
+        items = cast("Mapping[Any, Any]", value).items()
+        return {_clean(key): _clean(each) for key, each in items if key != "cache_control"}
+    if isinstance(value, (list, tuple)):
+        return [_clean(each) for each in cast("Sequence[Any]", value)]
+    return value

@@ -1,0 +1,225 @@
+"""A `ModelRequest` as the bytes the Messages API is sent: a pure function of it, the same bytes every time.
+
+1. The view starts at the last compact boundary.
+2. Blocks of one role in a row are one message; in a user message the tool results come first.
+3. Nothing the endpoint refuses is sent: empty text, thinking of another model, thinking at the end of a message,
+   a call without a result or a result without a call, strings that are not Unicode.
+4. Thinking blocks go back as they came.
+5. At most four cache marks: end of tools, end of system, the last message, and the user message before it (M6).
+
+`folding` does 1–4 and remembers; this module does the envelope. Inputs are never changed.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import orjson
+
+from assent.model.folding import Folder, Turn, encoded
+from assent.types.blocks import Json
+from assent.types.ports import ModelInfo, ModelRequest
+
+CONTEXT_EDITS_BETA = "context-management-2025-06-27"
+COMPACT_EDIT_BETA = "compact-2026-01-12"
+TASK_BUDGET_BETA = "task-budgets-2026-03-13"
+THINKING_BINDING_BETA = "thinking-binding-controls-2026-08-01"
+FAST_MODE_BETA = "fast-mode-2026-02-01"
+LONG_CACHE_BETA = "extended-cache-ttl-2025-04-11"
+
+MIN_THINKING_BUDGET = 1_024
+DEFAULT_THINKING_BUDGET = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOptions:
+    """What settings add to every request."""
+
+    betas: tuple[str, ...] = ()
+    cache: Literal["5m", "1h", "off"] = "5m"
+    fast: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiRequest:
+    model: str
+    body: bytes
+    betas: tuple[str, ...]
+    max_tokens: int
+    has_media: bool
+
+
+class RequestBuilder:
+    """Builds requests; what it remembers of earlier ones only saves work and never shows in the bytes."""
+
+    def __init__(self) -> None:
+        self._folder = Folder()
+
+    def build(
+        self, request: ModelRequest, model: ModelInfo, options: RequestOptions | None = None, *, cap: int | None = None
+    ) -> ApiRequest:
+        """`cap` lowers max_tokens after the endpoint said how much room there is."""
+        options = options or RequestOptions()
+        turns = self._folder.fold(request)
+        thinking, max_tokens = _thinking(request, model, turns, cap)
+        betas = set(options.betas)
+        rest: Json = {"max_tokens": max_tokens, "stream": True}
+        if thinking is not None:
+            rest["thinking"] = thinking
+            if "block_binding" in thinking:
+                betas.add(THINKING_BINDING_BETA)
+        if (choice := _tool_choice(request, model, thinking)) is not None:
+            rest["tool_choice"] = choice
+        if request.temperature is not None and model.accepts_temperature and not _thinks(thinking):
+            rest["temperature"] = request.temperature
+        if output := _output_config(request, model):
+            rest["output_config"] = output
+            if "task_budget" in output:
+                betas.add(TASK_BUDGET_BETA)
+        if request.context_edits:
+            rest["context_management"] = {"edits": list(request.context_edits)}
+            betas.add(CONTEXT_EDITS_BETA)
+            if any(str(edit.get("type", "")).startswith("compact_") for edit in request.context_edits):
+                betas.add(COMPACT_EDIT_BETA)
+        if options.fast and model.accepts_fast_mode:
+            rest["speed"] = "fast"
+            betas.add(FAST_MODE_BETA)
+        if options.cache == "1h":
+            betas.add(LONG_CACHE_BETA)
+        return ApiRequest(
+            model=request.model,
+            body=_body(request, turns, rest, _mark(options)),
+            betas=tuple(sorted(betas)),
+            max_tokens=max_tokens,
+            has_media=any(turn.has_media for turn in turns),
+        )
+
+
+def build(
+    request: ModelRequest, model: ModelInfo, options: RequestOptions | None = None, *, cap: int | None = None
+) -> ApiRequest:
+    return RequestBuilder().build(request, model, options, cap=cap)
+
+
+def _body(request: ModelRequest, turns: list[Turn], rest: Json, mark: bytes) -> bytes:
+    """Prefix first (model, tools, system, messages), then what may change from call to call."""
+    parts = [b'{"model":', orjson.dumps(request.model)]
+    if request.tools:
+        tools = [encoded(tool) for tool in request.tools]
+        last = max((at for at, tool in enumerate(request.tools) if not tool.get("defer_loading")), default=-1)
+        if last >= 0:
+            tools[last] = _marked(tools[last], mark)
+        parts += [b',"tools":[', b",".join(tools), b"]"]
+    layers = [layer for layer in request.system if layer.strip()]
+    if layers:
+        system = [encoded({"type": "text", "text": layer}) for layer in layers]
+        system[-1] = _marked(system[-1], mark)
+        parts += [b',"system":[', b",".join(system), b"]"]
+    parts += [b',"messages":[', b",".join(_messages(turns, mark)), b"],", orjson.dumps(rest)[1:]]
+    return b"".join(parts)
+
+
+def _messages(turns: list[Turn], mark: bytes) -> list[bytes]:
+    out = [turn.whole for turn in turns]
+    if not turns or not mark:
+        return out
+    last = len(turns) - 1
+    # The one before the last message of the same author is where the previous request put its last mark: a hit there
+    # is certain, however many blocks a batch of tools has put in between.
+    before = next((at for at in range(last - 1, -1, -1) if turns[at].role == "user"), None)
+    for at in (last,) if before is None else (last, before):
+        out[at] = turns[at].marked(mark)
+    return out
+
+
+def _mark(options: RequestOptions) -> bytes:
+    match options.cache:
+        case "5m":
+            return b',"cache_control":{"type":"ephemeral"}}'
+        case "1h":
+            return b',"cache_control":{"type":"ephemeral","ttl":"1h"}}'
+        case "off":
+            return b""
+
+
+def _marked(block: bytes, mark: bytes) -> bytes:
+    return block[:-1] + mark if mark else block
+
+
+def _thinking(request: ModelRequest, model: ModelInfo, turns: list[Turn], cap: int | None) -> tuple[Json | None, int]:
+    """The thinking config in the form this model takes, and max_tokens with room for it."""
+    asked = request.max_tokens or model.default_max_tokens
+    limit = min(model.max_output_tokens, cap or model.max_output_tokens)
+    max_tokens = max(1, min(asked, limit))
+    wanted = request.thinking
+    if not model.accepts_thinking:
+        return None, max_tokens
+    if wanted is None:
+        # Models that always think tell nothing of it unless asked, and a person who waits wants to see something.
+        config: Json | None = {"type": "adaptive", "display": "summarized"} if model.binds_thinking else None
+    else:
+        config = _as_taken(wanted, model)
+    if config is None:
+        return None, max_tokens
+    if config["type"] == "enabled":
+        budget = max(MIN_THINKING_BUDGET, int(config.get("budget_tokens") or DEFAULT_THINKING_BUDGET))
+        if request.max_tokens is None:
+            max_tokens = min(limit, max(max_tokens, budget + model.default_max_tokens))
+        budget = min(budget, max_tokens - 1)
+        # Without its first thinking block (made by another model) the last answer cannot be continued in this mode.
+        if budget < MIN_THINKING_BUDGET or any(turn.lost_thinking for turn in turns[-2:]):
+            return None, max_tokens
+        return {**config, "budget_tokens": budget}, max_tokens
+    if config["type"] == "adaptive" and model.binds_thinking:
+        # Reductions change old messages; the blocks tied to them are then dropped by the endpoint, not refused.
+        config = {**config, "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+    return config, max_tokens
+
+
+def _as_taken(wanted: Json, model: ModelInfo) -> Json | None:
+    kind = str(wanted.get("type"))
+    modes = model.thinking_modes
+    if kind in modes:
+        return dict(wanted)
+    if kind in ("enabled", "adaptive", "between_tools"):
+        display = {"display": wanted["display"]} if "display" in wanted else {}
+        if "adaptive" in modes:
+            return {"type": "adaptive", **display}
+        return {"type": "enabled", "budget_tokens": DEFAULT_THINKING_BUDGET} if "enabled" in modes else None
+    if kind == "disabled":
+        # A model that cannot stop thinking is asked for the least it can do.
+        return {"type": "between_tools"} if "between_tools" in modes else {"type": "adaptive"}
+    return dict(wanted)
+
+
+def _thinks(thinking: Json | None) -> bool:
+    return thinking is not None and thinking["type"] != "disabled"
+
+
+def _tool_choice(request: ModelRequest, model: ModelInfo, thinking: Json | None) -> Json | None:
+    choice = request.tool_choice
+    if choice is None or not request.tools:
+        return None
+    if choice.get("type") in ("any", "tool") and (not model.accepts_forced_tools or _thinks(thinking)):
+        kept = {key: choice[key] for key in ("disable_parallel_tool_use",) if key in choice}
+        return {"type": "auto", **kept}
+    return dict(choice)
+
+
+def _output_config(request: ModelRequest, model: ModelInfo) -> Json:
+    config: Json = {}
+    if request.effort is not None and model.accepts_effort:
+        config["effort"] = request.effort
+    if request.task_budget_remaining is not None:
+        remaining = max(0, request.task_budget_remaining)
+        total = request.task_budget_total or remaining
+        config["task_budget"] = {"type": "tokens", "total": max(total, remaining), "remaining": remaining}
+    return config
+
+
+def decoded(request: ApiRequest) -> Json:
+    """The body as an object, for providers whose SDK client rewrites it."""
+    return cast("Json", orjson.loads(request.body))
+
+
+def with_fast(options: RequestOptions, *, fast: bool) -> RequestOptions:
+    return options if options.fast == fast else replace(options, fast=fast)

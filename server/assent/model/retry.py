@@ -1,0 +1,148 @@
+"""When to try a call again, after how long, and what to say meanwhile (M3, M4).
+
+1. The first call and ten retries. Before retry k: 0.5 s × 2^(k−1), at most 32 s, plus up to a quarter of it; or what
+   the endpoint asks for in retry-after, if that is longer.
+2. 408, 409, 429, 5xx and lost connections are tried again; a reset or broken pipe on a fresh connection.
+3. 401: credentials are renewed, once, and the call goes out again at once.
+4. 400 with "input length and max_tokens exceed context limit": max_tokens is recomputed from the numbers in it.
+5. 529: background calls fail at once. Three in a row, and there is a fallback model: `FallbackTriggered`.
+6. A call refused for being fast goes on at standard speed, and fast mode rests for a while.
+7. Persistent mode: no end of retries, waits of up to 30 minutes, a heartbeat every 30 seconds.
+
+Every wait is announced before it begins. Once a content block has been shown nothing here tries again: whether the
+answer is withdrawn is for the engine to say.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from assent.model.clock import Clock
+from assent.model.failures import CallFailed, as_model_error, overflow, rejects_fast_mode
+from assent.types.errors import FallbackTriggered, ModelError
+from assent.types.messages import ApiRetry, Heartbeat, Notice
+from assent.types.ports import ModelEvent, ModelRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    max_retries: int = 10
+    base_delay: float = 0.5
+    max_delay: float = 32.0
+    jitter: float = 0.25
+    persistent_max_delay: float = 30 * 60.0
+    heartbeat: float = 30.0
+    overloads_before_fallback: int = 3
+    fast_mode_rest: float = 10 * 60.0
+    overflow_margin: int = 1_000  # the endpoint's count and ours of the same prompt may differ a little
+    least_output: int = 3_000  # below this an answer is not worth asking for: the prompt is too long
+
+    def delay(self, retry: int, *, retry_after: float | None, chance: float, persistent: bool = False) -> float:
+        """Seconds before this retry (1 is the first); `chance` is between 0 and 1."""
+        cap = self.persistent_max_delay if persistent else self.max_delay
+        backoff = min(cap, self.base_delay * 2 ** min(retry - 1, 30))
+        return max(backoff * (1 + self.jitter * chance), retry_after or 0.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class FastMode:
+    """Whether fast mode is wanted, and until when it rests; shared by all calls of a client."""
+
+    wanted: bool = False
+    resting_until: float = 0.0
+
+    def on(self, now: float) -> bool:
+        return self.wanted and now >= self.resting_until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """How one try differs from the request as it was made."""
+
+    cap: int | None = None  # of max_tokens
+    fast: bool = False
+
+
+Attempt = Callable[[Try], AsyncGenerator[ModelEvent, None]]
+"""One try: yields the events of an answer, or raises `CallFailed` before any block was shown."""
+
+
+async def with_retry(
+    attempt: Attempt,
+    request: ModelRequest,
+    *,
+    clock: Clock,
+    policy: RetryPolicy,
+    renew: Callable[[], Awaitable[None]],
+    fast: FastMode,
+) -> AsyncGenerator[ModelEvent, None]:
+    retry = overloads = 0
+    renewed = False
+    cap: int | None = None
+    while True:
+        this = Try(cap=cap, fast=fast.on(clock.now()))
+        try:
+            async with aclosing(attempt(this)) as events:
+                async for event in events:
+                    yield event
+            return
+        except CallFailed as problem:
+            failure = problem
+
+        if this.fast and rejects_fast_mode(failure):
+            fast.resting_until = clock.now() + max(policy.fast_mode_rest, failure.retry_after or 0.0)
+            yield Notice(level="info", text=f"Fast mode is not to be had now ({failure}); going on at standard speed.")
+            continue
+        if failure.status == 401 and not renewed:
+            renewed = True
+            await renew()
+            continue
+        if (lower := _recomputed_cap(failure, cap, policy)) is not None:
+            cap = lower
+            continue
+
+        overloads = overloads + 1 if failure.overloaded else 0
+        if failure.overloaded:
+            if not request.foreground:
+                raise as_model_error(failure)
+            fallback = request.fallback_model
+            if overloads >= policy.overloads_before_fallback and fallback and fallback != request.model:
+                raise FallbackTriggered(original=request.model, fallback=fallback)
+        if not failure.retryable or (retry >= policy.max_retries and not request.persistent):
+            raise _told(failure, retry)
+
+        retry += 1
+        if failure.stale_connection:
+            await renew()
+        delay = policy.delay(
+            retry, retry_after=failure.retry_after, chance=clock.jitter(), persistent=request.persistent
+        )
+        yield ApiRetry(
+            attempt=retry,
+            max_attempts=0 if request.persistent else policy.max_retries,
+            delay_ms=round(delay * 1000),
+            status=failure.status,
+            error=failure.message,
+        )
+        if request.persistent:
+            while delay > policy.heartbeat:
+                await clock.sleep(policy.heartbeat)
+                delay -= policy.heartbeat
+                yield Heartbeat()
+        await clock.sleep(delay)
+
+
+def _recomputed_cap(failure: CallFailed, cap: int | None, policy: RetryPolicy) -> int | None:
+    """Room for the answer, when the endpoint said how much the prompt takes and that is some."""
+    numbers = overflow(failure)
+    if numbers is None:
+        return None
+    room = numbers.limit - numbers.input_tokens - policy.overflow_margin
+    return room if policy.least_output <= room < (cap or numbers.max_tokens) else None
+
+
+def _told(failure: CallFailed, retries: int) -> ModelError:
+    error = as_model_error(failure)
+    if retries and error.args:
+        error.args = (f"{error.args[0]} (after {retries} {'retry' if retries == 1 else 'retries'})",)
+    return error

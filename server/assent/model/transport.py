@@ -1,0 +1,240 @@
+"""The wire to a provider: the `anthropic` SDK's client for URLs, credentials, proxies and TLS; raw bytes back.
+
+The SDK is imported on first use, in a thread, for it takes more than a second. Its own retries are off. A client is
+replaced whole for fresh credentials or a fresh connection, and closed when the last stream on it has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import anyio.to_thread
+
+from assent.model.credentials import Credentials, Provider, find
+from assent.model.eventstream import EventStreamDecoder
+from assent.model.failures import CallFailed, from_answer, wall_clock
+from assent.model.requests import ApiRequest, decoded
+from assent.model.sse import SseDecoder
+from assent.types.blocks import Json
+from assent.types.errors import ModelError, NoCredentials
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+PATH = "/v1/messages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where and as whom to call. Nothing here may come from a project's files."""
+
+    provider: Provider = "anthropic"
+    base_url: str | None = None
+    api_key: str | None = None  # from the editor; the environment is looked at when it is None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    region: str | None = None  # Bedrock, Vertex
+    project: str | None = None  # Vertex
+    resource: str | None = None  # Foundry
+    ca_bundle: str | None = None
+    proxy: str | None = None
+    connect_timeout: float = 10.0
+    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def credentials(self) -> Credentials:
+        return find(env=self.env, editor_key=self.api_key, provider=self.provider, base_url=self.base_url)
+
+
+class Decoder(Protocol):
+    def feed(self, chunk: bytes) -> list[Json]: ...
+
+
+class Transport(Protocol):
+    """What `client` needs of a wire."""
+
+    def decoder(self) -> Decoder: ...
+
+    def stream(self, request: ApiRequest) -> AsyncGenerator[bytes, None]:
+        """The bytes of the answer. Raises `CallFailed`; an error status is one."""
+        ...
+
+    async def renew(self) -> None:
+        """The next call uses fresh credentials and a fresh connection."""
+        ...
+
+
+class SdkTransport:
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._current: _Client | None = None
+
+    def decoder(self) -> Decoder:
+        return EventStreamDecoder() if self._endpoint.provider == "bedrock" else SseDecoder()
+
+    async def stream(self, request: ApiRequest) -> AsyncGenerator[bytes, None]:
+        client = await self._client()
+        client.streams += 1
+        try:
+            async with aclosing(self._bytes(client.sdk, request)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        finally:
+            client.streams -= 1
+            await client.close_if_done()
+
+    async def renew(self) -> None:
+        old, self._current = self._current, None
+        if old is not None:
+            old.retired = True
+            await old.close_if_done()
+
+    async def aclose(self) -> None:
+        await self.renew()
+
+    async def warm_up(self) -> None:
+        """Import the SDK and make the client, so that the first call does not wait for it."""
+        await self._client()
+
+    async def _client(self) -> _Client:
+        if self._current is None:
+            made = _Client(await anyio.to_thread.run_sync(_make_client, self._endpoint))
+            if self._current is None:
+                self._current = made
+        return self._current
+
+    async def _bytes(self, sdk: AsyncAnthropic, request: ApiRequest) -> AsyncGenerator[bytes, None]:
+        response = await self._open(sdk, request)
+        try:
+            # The SDK asks for compression; few endpoints compress events, and then the bytes need no second look.
+            plain = "content-encoding" not in response.headers
+            chunks = response.aiter_raw() if plain else response.aiter_bytes()
+            async for chunk in _translated(chunks):
+                yield chunk
+        finally:
+            await response.aclose()
+
+    async def _open(self, sdk: AsyncAnthropic, request: ApiRequest) -> httpx2.Response:
+        import anthropic
+        import httpx2
+
+        headers = {"accept": "text/event-stream", "content-type": "application/json"}
+        if request.betas:
+            headers["anthropic-beta"] = ",".join(request.betas)
+        direct = self._endpoint.provider in ("anthropic", "foundry")
+        # Bedrock and Vertex move fields between body and URL, so their clients want the object.
+        sent: dict[str, Any] = {"content": request.body} if direct else {"body": decoded(request)}
+        try:
+            return await sdk.post(PATH, cast_to=httpx2.Response, options={"headers": headers}, stream=True, **sent)
+        except anthropic.APIStatusError as error:
+            failure = from_answer(error.status_code, error.response.headers, error.body, wall_clock())
+            failure.has_media = request.has_media
+            raise failure from None
+        except anthropic.APIConnectionError as error:
+            raise _connection_failure(error) from None
+        except anthropic.AnthropicError as error:
+            raise NoCredentials(str(error)) from None
+        except (TypeError, ValueError, RuntimeError) as error:
+            # How the SDK says that it found no way to authenticate, or that an optional package is missing.
+            raise NoCredentials(str(error)) from None
+
+
+@dataclass(slots=True)
+class _Client:
+    sdk: AsyncAnthropic
+    streams: int = 0
+    retired: bool = False
+
+    async def close_if_done(self) -> None:
+        if self.retired and self.streams == 0:
+            await self.sdk.close()
+
+
+async def _translated(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    import httpx2
+
+    try:
+        async for chunk in chunks:
+            yield chunk
+    except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+        raise _connection_failure(error) from None
+
+
+def _connection_failure(error: BaseException) -> CallFailed:
+    """The SDK says little; what happened is at the end of the chain of causes."""
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    stale = any(isinstance(each, (ConnectionResetError, BrokenPipeError)) for each in causes)
+    names = {type(each).__name__ for each in causes}
+    stale = stale or bool(names & {"BrokenResourceError", "RemoteProtocolError", "ReadError", "WriteError"})
+    said = next((str(each) for each in reversed(causes) if str(each)), "") or type(error).__name__
+    kind = "timeout" if "Timeout" in type(causes[0]).__name__ else "connection_error"
+    return CallFailed(message=f"The connection to the model failed: {said}", kind=kind, stale_connection=stale)
+
+
+def _make_client(endpoint: Endpoint) -> AsyncAnthropic:
+    """Runs in a thread: imports the SDK and makes the client of the provider, credentials and all."""
+    import anthropic
+    import httpx2
+
+    timeout = httpx2.Timeout(None, connect=endpoint.connect_timeout, write=60.0)
+    common: dict[str, Any] = {
+        "max_retries": 0,
+        "timeout": timeout,
+        "default_headers": dict(endpoint.headers),
+        "http_client": _http_client(endpoint, timeout),
+        "open_telemetry": False,
+    }
+    if endpoint.base_url:
+        common["base_url"] = endpoint.base_url
+    found = endpoint.credentials()
+    try:
+        match endpoint.provider:
+            case "anthropic":
+                common.setdefault("base_url", endpoint.env.get("ANTHROPIC_BASE_URL") or None)
+                return anthropic.AsyncAnthropic(api_key=found.api_key, auth_token=found.auth_token, **common)
+            case "bedrock":
+                from anthropic.lib.bedrock import AsyncAnthropicBedrock
+
+                bedrock: Any = AsyncAnthropicBedrock
+                return bedrock(aws_region=endpoint.region, api_key=found.api_key, **common)
+            case "vertex":
+                from anthropic.lib.vertex import AsyncAnthropicVertex
+
+                vertex: Any = AsyncAnthropicVertex
+                known = {"region": endpoint.region, "project_id": endpoint.project}
+                return vertex(**{name: value for name, value in known.items() if value}, **common)
+            case "foundry":
+                foundry: Any = anthropic.AsyncAnthropicFoundry
+                return foundry(resource=endpoint.resource, api_key=found.api_key, **common)
+    except anthropic.AnthropicError as error:
+        raise NoCredentials(str(error)) from None
+    except (ValueError, ImportError, RuntimeError) as error:
+        raise ModelError(f"The {endpoint.provider} provider cannot be used: {error}", kind="settings") from None
+
+
+def _http_client(endpoint: Endpoint, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
+    """The SDK's own defaults (environment proxies, keep-alive), with the user's proxy and certificates laid over."""
+    import anthropic
+    import httpx2
+
+    options: dict[str, Any] = {"timeout": timeout}
+    verify: ssl.SSLContext | None = None
+    if endpoint.ca_bundle:
+        try:
+            verify = ssl.create_default_context(cafile=endpoint.ca_bundle)
+        except (OSError, ssl.SSLError) as error:
+            said = f"The certificates in {endpoint.ca_bundle} cannot be used: {error}"
+            raise ModelError(said, kind="settings") from None
+        options["verify"] = verify
+    if endpoint.proxy:
+        through = {"verify": verify} if verify is not None else {}
+        options["mounts"] = {"all://": httpx2.AsyncHTTPTransport(proxy=endpoint.proxy, **cast("Any", through))}
+    return anthropic.DefaultAsyncHttpxClient(**options)
