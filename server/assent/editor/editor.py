@@ -1,26 +1,99 @@
-"""One editor, put together: signatures first.
+"""One editor, put together.
 
-    editor = Editor(client, disk, snapshot=history.snapshot)
-    editor.documents   didOpen/didChange/… go here, in order, from lsp/
-    editor.proposals   sessions/ proposes, resolves, waits
-    editor.workspace(origin=lambda: Origin(...), review=lambda: "before")   → types.ports.Workspace for one session
+editor = Editor(client, disk, encoding="utf-16", snapshot=history.snapshot)
+editor.documents     didOpen, didChange, … go here in order, from lsp/
+editor.proposals     sessions/ proposes, resolves and waits
+editor.edits         for changing other documents through the editor (chat documents)
+editor.provenance    for the hover
+editor.workspace(origin=lambda: Origin(…), review=lambda: "before")   the Workspace of one session
 """
 
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 
+import anyio
+
+from assent.editor.applying import DocumentEdits, Sleep
 from assent.editor.client import ClientEdits
+from assent.editor.diagnostics import Diagnostics
 from assent.editor.documents import Documents
-from assent.editor.proposals import Origin, Proposals, Review
-from assent.editor.workspace import EditorWorkspace
+from assent.editor.hunks import Hunk
+from assent.editor.landing import Landings
+from assent.editor.positions import Encoding
+from assent.editor.proposal import Origin, Proposal, Review
+from assent.editor.proposals import Proposals
+from assent.editor.provenance import Provenance
+from assent.editor.saving import SaveBarrier
+from assent.editor.workspace import EditorWorkspace, of_buffer
+from assent.types.errors import ToolError
 from assent.types.ports import FileText, Workspace
+
+log = logging.getLogger(__name__)
 
 Snapshot = Callable[[Origin, str, FileText | None], Awaitable[None]]
 """Called before an edit lands: whose edit, the absolute path, the file as it was (None: it did not exist)."""
 
 
 class Editor:
-    documents: Documents
-    proposals: Proposals
+    def __init__(
+        self,
+        client: ClientEdits,
+        disk: Workspace,
+        *,
+        encoding: Encoding = "utf-16",
+        snapshot: Snapshot | None = None,
+        sleep: Sleep = anyio.sleep,
+    ) -> None:
+        self._disk = disk
+        self._snapshot = snapshot
+        self.documents = Documents(encoding=encoding)
+        self.edits = DocumentEdits(self.documents, client, sleep=sleep)
+        self.diagnostics = Diagnostics(client)
+        self._landings = Landings(
+            self.documents, self.edits, disk, before=self._before_landing, after=self._after_landing
+        )
+        self.proposals = Proposals(self.documents, self._landings, sleep=sleep)
+        self.provenance = Provenance(self.documents)
+        self._barrier = SaveBarrier(self.documents, client, sleep=sleep)
 
-    def __init__(self, client: ClientEdits, disk: Workspace, *, snapshot: Snapshot | None = None) -> None: ...
-    def workspace(self, *, origin: Callable[[], Origin], review: Callable[[], Review]) -> EditorWorkspace: ...
+    def workspace(self, *, origin: Callable[[], Origin], review: Callable[[], Review]) -> EditorWorkspace:
+        return EditorWorkspace(
+            documents=self.documents,
+            disk=self._disk,
+            proposals=self.proposals,
+            landings=self._landings,
+            barrier=self._barrier,
+            diagnostics=self.diagnostics,
+            origin=origin,
+            review=review,
+        )
+
+    async def refresh(self, path: str) -> None:
+        """A file changed on disk: what is anchored in it follows, unless the editor has it open and reloads itself."""
+        known = self.documents.known(self._landings.uri_for(path))
+        if known is None:
+            return
+        try:
+            text: str | None = (await self._disk.read(path)).text
+        except ToolError:
+            text = None
+        self.documents.disk(known.uri, text)
+
+    async def _before_landing(self, proposal: Proposal) -> None:
+        document = self.documents.get(proposal.uri)
+        if self._snapshot is not None:
+            await self._snapshot(proposal.origin, proposal.path, await self._as_it_is(proposal))
+        if document is not None:
+            await self.diagnostics.take_baseline(proposal.proposal_id, document)
+
+    def _after_landing(self, proposal: Proposal, hunks: Sequence[Hunk]) -> None:
+        self.provenance.wrote(proposal, hunks)
+
+    async def _as_it_is(self, proposal: Proposal) -> FileText | None:
+        document = self.documents.get(proposal.uri)
+        if document is not None:
+            return of_buffer(document, proposal.path)
+        try:
+            return await self._disk.read(proposal.path)
+        except ToolError:
+            return None

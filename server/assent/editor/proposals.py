@@ -1,22 +1,41 @@
-"""Proposals: signatures first."""
+"""All proposals of the process: proposed, shown, rebased, decided, landed, told.
 
-from collections.abc import Callable, Sequence
+Owns the life of a proposal. The rules of each part are elsewhere and pure: `rebase` (typing), `decisions` (people),
+`anchoring` (restarts), `reports` (words for the model). Text enters documents only through `landing`.
+
+A reviewed edit: `propose` → (ask, review) → `resolve` … → `wait` returns → the tool takes the outcome to the model.
+An edit that lands at once ("after", "off"): `propose` → `land`.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+import anyio
+
+from assent.editor.anchoring import anchor
+from assent.editor.applying import Sleep
+from assent.editor.decisions import Choice, Nothing, Put, Refuse, Settle, Verb, revert_step, step_for
+from assent.editor.diff import diff_splices
+from assent.editor.documents import Document, DocumentEvent, Documents, text_sha256
+from assent.editor.hunks import Hunk, Target, make_hunks
+from assent.editor.landing import Landings
+from assent.editor.proposal import Origin, Proposal, Review, from_json, on_wire, to_json
+from assent.editor.rebase import rebase
+from assent.editor.reports import report
+from assent.editor.splices import in_sequence
+from assent.editor.text import uniform_eol, with_eol
+from assent.editor.uris import path_of
 from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
 from assent.types.ports import EditPlan
 
-Review = Literal["before", "after", "off"]
+__all__ = ["Origin", "ProposalEvent", "Proposals", "Review"]
 
+log = logging.getLogger(__name__)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """Which conversation an edit belongs to; the hover tells the prompt."""
-
-    session_id: str
-    turn_id: str = ""
-    prompt: str = ""
+_KEPT = 200  # proposals nobody can act on any more are kept this long for undo and for questions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +51,71 @@ class ProposalEvent:
     complete: bool = False  # no hunk is pending any more
 
 
+Listener = Callable[[ProposalEvent], None]
+
+
 class Proposals:
-    """All proposals of the process. Wire objects are JSON dicts exactly as protocol.md writes them."""
+    def __init__(
+        self,
+        documents: Documents,
+        landings: Landings,
+        *,
+        settle: float = 1.0,
+        sleep: Sleep = anyio.sleep,
+    ) -> None:
+        self._documents = documents
+        self._landings = landings
+        self._settle = settle  # how long typing must rest before a conflict counts as the person's answer
+        self._sleep = sleep
+        self._proposals: dict[str, Proposal] = {}
+        self._listeners: list[Listener] = []
+        documents.listen(self._heard)
+
+    # --- making and landing ------------------------------------------------------------------------------------------
 
     def propose(self, plan: EditPlan, origin: Origin, *, review: Review = "before") -> Json:
-        """Publish a reviewed edit (`proposed` is sent before this returns). Nothing has landed."""
-        ...
+        """Under review "before" it is published now and waits for decisions; else `land` makes and publishes it."""
+        base = "" if plan.before is None else plan.before.text
+        uri = self._landings.uri_for(plan.path)
+        document = self._documents.follow(uri, base)
+        new_text = plan.new_text
+        eol = uniform_eol(document.text) if document.open else None
+        if eol is not None:  # an editor would rewrite other line ends to the buffer's own
+            new_text = with_eol(new_text, eol)
+        hunks = make_hunks(base, new_text)
+        proposal = Proposal.of(plan, origin, review, uri=document.uri, base_hash=text_sha256(base), hunks=hunks)
+        if document.text != base:
+            rebase(hunks, base, in_sequence(diff_splices(base, document.text)), document.text)
+            if proposal.creates:
+                for hunk in hunks:
+                    hunk.state, hunk.why = "conflict", "the file exists by now"
+        self._proposals[proposal.proposal_id] = proposal
+        self._forget_old()
+        if review == "before":
+            self._publish("proposed", proposal)
+        return self._wire(proposal)
+
+    async def land(self, proposal_id: str) -> Json:
+        """Make the whole change at once: review after (it stays marked and can be rejected) or off."""
+        proposal = self._find(proposal_id)
+        state = "landed" if proposal.review == "after" else "accepted"
+        puts = [
+            (hunk, Put(hunk.old_text, Target(hunk.new_text, state)))
+            for hunk in proposal.hunks
+            if hunk.state == "pending"
+        ]
+        await self._landings.put(proposal, puts)
+        if proposal.review == "after" and proposal.open:
+            self._publish("proposed", proposal)
+        self._wake(proposal)
+        return self._wire(proposal)
+
+    # --- deciding ----------------------------------------------------------------------------------------------------
 
     async def resolve(
         self,
         proposal_id: str,
-        decisions: Sequence[Json] | Json,
+        decisions: Sequence[Json | str] | Mapping[str, Any],
         *,
         version: int | None = None,
         message: str = "",
@@ -50,32 +123,327 @@ class Proposals:
     ) -> Json:
         """assent/edit/resolve, and an ask's reply (unnamed="reject"; `{"all": "accept"}` for an allow without hunks).
 
-        Lands what was accepted, before it returns. `{proposal, refused: [{hunkId, reason}], report}`.
-        Raises ProtocolError: unknownProposal, unknownHunk, staleProposal (data.proposal is the fresh one), invalidParams.
+        Lands what was accepted before it returns `{proposal, refused: [{hunkId, reason}], report}`. A decision that
+        is a bare hunk id accepts it. Raises ProtocolError: unknownProposal, unknownHunk, staleProposal (its data
+        holds the fresh `proposal`), invalidParams.
         """
-        ...
+        proposal = self._find(proposal_id)
+        document = self._document(proposal)
+        if version is not None and version != document.version:
+            raise ProtocolError(
+                "staleProposal",
+                "The document has changed since this proposal was shown",
+                hint="Decide on the proposal in data.proposal",
+                data={"proposal": self._wire(proposal)},
+            )
+        choices = _choices(proposal, decisions, unnamed)
+        if message:
+            proposal.message = message
+        refused = await self._carry_out(proposal, choices)
+        self._resolved(proposal, [choice for choice in choices if choice.hunk.hunk_id not in refused], message)
+        return {
+            "proposal": self._wire(proposal),
+            "refused": [{"hunkId": hunk_id, "reason": reason} for hunk_id, reason in refused.items()],
+            "report": report(proposal),
+        }
+
+    async def revert(self, hunk_id: str) -> Json:
+        """Take back a hunk that landed, whenever that was; refused when its lines were changed by hand since."""
+        for proposal in self._proposals.values():
+            hunk = proposal.hunk(hunk_id)
+            if hunk is None:
+                continue
+            step = revert_step(hunk, self._document(proposal).text)
+            refused = await self._take(proposal, [(hunk, step)])
+            self._resolved(proposal, [] if refused else [Choice(hunk=hunk, verb="reject")], "")
+            return {
+                "proposal": self._wire(proposal),
+                "refused": [{"hunkId": key, "reason": reason} for key, reason in refused.items()],
+            }
+        raise ProtocolError("unknownHunk", f"There is no hunk {hunk_id}", hint="It may have been decided long ago")
+
+    def withdraw(self, proposal_id: str, *, message: str = "") -> None:
+        """The turn was interrupted or the ask denied: what is pending is rejected."""
+        proposal = self._proposals.get(proposal_id)
+        if proposal is None:
+            return
+        gone = [hunk for hunk in proposal.hunks if hunk.state in ("pending", "conflict") and not hunk.decided]
+        for hunk in gone:
+            hunk.state, hunk.decided, hunk.target = "rejected", True, None
+        if message:
+            proposal.message = message
+        if gone:
+            self._resolved(proposal, [Choice(hunk=hunk, verb="reject") for hunk in gone], message)
+
+    def drop_session(self, session_id: str) -> None:
+        """Session deleted: pending hunks are rejected; what landed stays in the files, and is nobody's any more."""
+        for proposal in [found for found in self._proposals.values() if found.origin.session_id == session_id]:
+            self.withdraw(proposal.proposal_id)
+            self._forget(proposal)
 
     async def wait(self, proposal_id: str) -> Json:
-        """Until no hunk is pending (decided, typed over, withdrawn): the proposal as it then is."""
-        ...
+        """Until no hunk is pending: decided, or typed over and left so. The proposal as it then is."""
+        proposal = self._find(proposal_id)
+        while proposal.pending or await self._may_come_back(proposal):
+            await proposal.changed.wait()
+        proposal.told = True
+        for hunk in proposal.hunks:
+            hunk.decided = hunk.decided or hunk.state == "conflict"
+        return self._wire(proposal)
 
-    def get(self, proposal_id: str) -> Json: ...
+    # --- questions ---------------------------------------------------------------------------------------------------
+
+    def get(self, proposal_id: str) -> Json:
+        return self._wire(self._find(proposal_id))
+
     def list(self, session_id: str | None = None) -> list[Json]:
-        """Those with a hunk that still wants a decision or can still be rejected."""
-        ...
+        """Those with a hunk that wants a decision or can still be rejected."""
+        return [self._wire(proposal) for proposal in self.live(session_id)]
+
+    def live(self, session_id: str | None = None) -> "list[Proposal]":
+        return [
+            proposal
+            for proposal in self._proposals.values()
+            if proposal.open
+            and proposal.review != "off"
+            and (session_id is None or proposal.origin.session_id == session_id)
+        ]
+
+    def find(self, proposal_id: str) -> Proposal:
+        return self._find(proposal_id)
 
     def report(self, proposal_id: str) -> str:
         """What the model is told of the decisions; empty when everything was accepted as proposed."""
-        ...
+        return report(self._find(proposal_id))
 
-    def withdraw(self, proposal_id: str) -> None:
-        """The turn was interrupted or the ask denied: what is pending is rejected."""
-        ...
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
-    def drop_session(self, session_id: str) -> None:
-        """Session deleted: pending hunks are rejected, the rest forgotten."""
-        ...
+    # --- storage -----------------------------------------------------------------------------------------------------
 
-    def dump(self, session_id: str) -> list[Json]: ...
-    def load(self, session_id: str, saved: Sequence[Json]) -> None: ...
-    def listen(self, listener: Callable[[ProposalEvent], None]) -> Callable[[], None]: ...
+    def dump(self, session_id: str) -> "list[Json]":
+        """What `load` needs in another process."""
+        return [to_json(proposal, self._document(proposal).text) for proposal in self.live(session_id)]
+
+    async def load(self, session_id: str, saved: Sequence[Mapping[str, Any]]) -> None:
+        """Proposals of a session that was resumed, found again in the files as they are now."""
+        for raw in saved:
+            try:
+                proposal, stored = from_json(raw)
+            except (KeyError, TypeError, ValueError):
+                log.warning("a stored proposal of session %s could not be read", session_id)
+                continue
+            if proposal.proposal_id in self._proposals:
+                continue
+            text = await self._landings.text_of(proposal.uri, proposal.path)
+            document = self._documents.follow(proposal.uri, text or "")
+            if text is None and not document.open and not proposal.creates:
+                _lose(proposal, "the file is gone")
+            else:
+                for hunk, item in zip(proposal.hunks, stored, strict=True):
+                    _reanchor(hunk, item, document.text)
+            self._proposals[proposal.proposal_id] = proposal
+            self._publish("updated", proposal)
+
+    # --- what happens to documents -----------------------------------------------------------------------------------
+
+    def _heard(self, event: DocumentEvent) -> None:
+        uri = event.old_uri if event.kind == "renamed" else event.uri
+        for proposal in [found for found in self._proposals.values() if found.uri == uri]:
+            had = [hunk.state for hunk in proposal.hunks]
+            match event.kind:
+                case "opened" | "changed" | "closed":
+                    rebase(proposal.hunks, event.before, event.splices, event.after, ours=event.landed is not None)
+                case "renamed":
+                    proposal.uri, proposal.path = event.uri, path_of(event.uri) or proposal.path
+                case "deleted":
+                    _lose(proposal, "the file was deleted")
+                case "saved":
+                    continue
+            self._after_change(proposal, had)
+
+    def _after_change(self, proposal: Proposal, had: Sequence[str]) -> None:
+        changed = [hunk for hunk, state in zip(proposal.hunks, had, strict=True) if hunk.state != state]
+        if proposal.told:
+            for hunk in changed:
+                hunk.decided = hunk.decided or hunk.state == "conflict"
+        if not changed and not proposal.open:
+            return
+        if proposal.review != "off":
+            self._publish("updated", proposal)
+        done = [hunk for hunk in changed if hunk.state == "accepted" and hunk.hunk_id not in self._landings.under_way]
+        if done and proposal.review == "before":
+            self._resolved(proposal, [Choice(hunk=hunk, verb="accept") for hunk in done], "")
+        self._wake(proposal)
+
+    # --- parts -------------------------------------------------------------------------------------------------------
+
+    async def _carry_out(self, proposal: Proposal, choices: Sequence[Choice]) -> dict[str, str]:
+        text = self._document(proposal).text
+        busy = Refuse("a decision on it is being carried out")
+        return await self._take(
+            proposal,
+            [
+                (choice.hunk, busy if choice.hunk.hunk_id in self._landings.under_way else step_for(choice, text))
+                for choice in choices
+            ],
+        )
+
+    async def _take(
+        self, proposal: Proposal, steps: Sequence[tuple[Hunk, Settle | Put | Refuse | Nothing]]
+    ) -> dict[str, str]:
+        """Do what the decisions came to; the hunks that did not let themselves be changed, and why."""
+        refused: dict[str, str] = {}
+        puts: list[tuple[Hunk, Put]] = []
+        text = self._document(proposal).text
+        for hunk, step in steps:
+            match step:
+                case Settle(state):
+                    if state == "edited" and not hunk.decided:
+                        hunk.placed = text[hunk.start : hunk.end]
+                    hunk.state, hunk.decided = state, True
+                case Put():
+                    puts.append((hunk, step))
+                case Refuse(reason):
+                    refused[hunk.hunk_id] = reason
+                case Nothing():
+                    pass
+        if puts:
+            refused |= await self._landings.put(proposal, puts)
+        return refused
+
+    async def _may_come_back(self, proposal: Proposal) -> bool:
+        """A conflict may be a thought half typed: it is the answer only once the typing has rested."""
+        if proposal.told or not any(hunk.state == "conflict" and not hunk.decided for hunk in proposal.hunks):
+            return False
+        changed = proposal.changed
+        async with anyio.create_task_group() as tasks:
+
+            async def rest() -> None:
+                await self._sleep(self._settle)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(rest)
+            await changed.wait()
+            tasks.cancel_scope.cancel()
+        return changed.is_set()
+
+    def _resolved(self, proposal: Proposal, choices: Sequence[Choice], message: str) -> None:
+        if proposal.review != "off":
+            self._publish("resolved", proposal, decisions=choices, message=message)
+        self._wake(proposal)
+
+    def _publish(
+        self,
+        kind: Literal["proposed", "updated", "resolved"],
+        proposal: Proposal,
+        *,
+        decisions: Sequence[Choice] = (),
+        message: str = "",
+    ) -> None:
+        if not self._listeners:
+            return
+        event = ProposalEvent(
+            kind=kind,
+            session_id=proposal.origin.session_id,
+            turn_id=proposal.origin.turn_id,
+            proposal=self._wire(proposal),
+            decisions=tuple(_decision(choice) for choice in decisions),
+            message=message,
+            complete=not proposal.pending,
+        )
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                log.exception("a listener failed on proposal %s", proposal.proposal_id)
+
+    def _wake(self, proposal: Proposal) -> None:
+        proposal.changed.set()
+        proposal.changed = anyio.Event()
+
+    def _document(self, proposal: Proposal) -> Document:
+        found = self._documents.known(proposal.uri)
+        if found is not None:
+            return found
+        # Its file is gone; an empty stand-in lets the proposal still be shown and rejected.
+        return self._documents.follow(proposal.uri, "")
+
+    def _wire(self, proposal: Proposal) -> Json:
+        document = self._document(proposal)
+        return on_wire(proposal, document.text, document.lines, document.version, self._documents.encoding)
+
+    def _find(self, proposal_id: str) -> Proposal:
+        found = self._proposals.get(proposal_id)
+        if found is None:
+            raise ProtocolError("unknownProposal", f"There is no proposal {proposal_id}", hint="Ask assent/edit/list")
+        return found
+
+    def _forget_old(self) -> None:
+        spent = [proposal for proposal in self._proposals.values() if not proposal.open and not proposal.pending]
+        for proposal in spent[: max(0, len(spent) - _KEPT)]:
+            self._forget(proposal)
+
+    def _forget(self, proposal: Proposal) -> None:
+        del self._proposals[proposal.proposal_id]
+        self._documents.unfollow(proposal.uri)
+
+
+def _choices(
+    proposal: Proposal, decisions: Sequence[Json | str] | Mapping[str, Any], unnamed: Literal["pending", "reject"]
+) -> list[Choice]:
+    if isinstance(decisions, Mapping):
+        verb = _verb(decisions.get("all"), allowed=("accept", "reject"))
+        return [Choice(hunk=hunk, verb=verb) for hunk in proposal.hunks if hunk.open]
+    choices: list[Choice] = []
+    for raw in decisions:
+        item: Mapping[str, Any] = {"hunkId": raw, "decision": "accept"} if isinstance(raw, str) else raw
+        hunk = proposal.hunk(str(item.get("hunkId")))
+        if hunk is None:
+            raise ProtocolError(
+                "unknownHunk",
+                f"Proposal {proposal.proposal_id} has no hunk {item.get('hunkId')}",
+                hint="Its hunks are in data.proposal.hunks",
+                data={"hunkIds": [known.hunk_id for known in proposal.hunks]},
+            )
+        verb = _verb(item.get("decision"), allowed=("accept", "reject", "edit"))
+        new_text = item.get("newText")
+        if verb == "edit" and not isinstance(new_text, str):
+            raise ProtocolError("invalidParams", "An edit decision needs newText", hint="newText is a string")
+        choices.append(Choice(hunk=hunk, verb=verb, new_text=new_text if isinstance(new_text, str) else ""))
+    if unnamed == "reject":
+        named = {choice.hunk.hunk_id for choice in choices}
+        choices += [
+            Choice(hunk=hunk, verb="reject") for hunk in proposal.hunks if hunk.open and hunk.hunk_id not in named
+        ]
+    return choices
+
+
+def _verb(raw: object, *, allowed: tuple[Verb, ...]) -> Verb:
+    for verb in allowed:
+        if raw == verb:
+            return verb
+    raise ProtocolError("invalidParams", f"Not a decision: {raw!r}", hint=f"One of {', '.join(allowed)}")
+
+
+def _decision(choice: Choice) -> Json:
+    told: Json = {"hunkId": choice.hunk.hunk_id, "decision": choice.verb}
+    return told | ({"newText": choice.hunk.landed_text} if choice.verb == "edit" else {})
+
+
+def _lose(proposal: Proposal, why: str) -> None:
+    for hunk in proposal.hunks:
+        if hunk.open:
+            hunk.state, hunk.why = "conflict", why
+        hunk.start = hunk.end = 0
+
+
+def _reanchor(hunk: Hunk, stored: Json, text: str) -> None:
+    place = anchor(text, stored)
+    if place is not None:
+        hunk.start, hunk.end = place, place + len(str(stored["here"]))
+        return
+    hunk.start, hunk.end = min(hunk.start, len(text)), min(hunk.start, len(text))
+    if hunk.open:
+        hunk.state, hunk.why = "conflict", "the lines it was made for are not in the file any more"

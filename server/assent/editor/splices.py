@@ -58,14 +58,33 @@ def inverted(text: str, changes: Sequence[Splice]) -> list[Splice]:
 def trimmed(text: str, change: Splice) -> Splice:
     """The change without the characters it replaces by themselves: clients may report more than was touched."""
     start, end, new = change
-    length = min(end - start, len(new))
-    head = 0
-    while head < length and text[start + head] == new[head]:
-        head += 1
-    length -= head
-    tail = 0
-    while tail < length and text[end - 1 - tail] == new[len(new) - 1 - tail]:
-        tail += 1
+    if not new or start == end:
+        return change
+    old = text[start:end]
+    head = common_prefix(old, new)
+    tail = common_suffix(old, new, min(len(old), len(new)) - head)
     if not head and not tail:
         return change
     return Splice(start + head, end - tail, new[head : len(new) - tail])
+
+
+def common_prefix(one: str, other: str) -> int:
+    low, high = 0, min(len(one), len(other))
+    while low < high:  # halving with slices: the comparing is done in C
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def common_suffix(one: str, other: str, limit: int) -> int:
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,63 @@
+"""What the model is told of a person's decisions, in words."""
+
+from assent.editor.hunks import Hunk
+from assent.editor.proposal import Proposal
+from assent.types.ports import HunkOutcome
+
+_MOST = 2_000  # characters of a person's own text that are quoted
+
+
+def report(proposal: Proposal) -> str:
+    """Empty when everything was taken as proposed and nothing was said."""
+    hunks = proposal.hunks
+    whole = [hunk for hunk in hunks if hunk.state in ("accepted", "landed")]
+    if len(whole) == len(hunks) and not proposal.message:
+        return ""
+    lines: list[str] = []
+    if hunks:
+        taken = sum(hunk.state in ("accepted", "landed", "edited") for hunk in hunks)
+        notes = [note for number, hunk in enumerate(hunks, 1) if (note := _note(number, hunk))]
+        lines.append("; ".join([f"{taken} of {len(hunks)} hunks accepted", *notes]) + ".")
+    if proposal.message:
+        lines.append(f"The user says: {proposal.message}")
+    return "\n".join(lines)
+
+
+def outcomes(proposal: Proposal) -> tuple[HunkOutcome, ...]:
+    return tuple(
+        HunkOutcome(
+            hunk_id=hunk.hunk_id,
+            state=hunk.state,
+            new_text=hunk.landed_text if hunk.state == "edited" else "",
+        )
+        for hunk in proposal.hunks
+    )
+
+
+def _note(number: int, hunk: Hunk) -> str:
+    match hunk.state:
+        case "accepted" | "landed":
+            return ""
+        case "edited":
+            return f"hunk {number} changed by the user to {_quoted(hunk.landed_text)}"
+        case "rejected":
+            return f"hunk {number} rejected by the user"
+        case "conflict":
+            return f"hunk {number} not made: {hunk.why or 'the user changed the same lines meanwhile'}"
+        case "reverted":
+            return f"hunk {number} undone by the user"
+        case "superseded":
+            return f"hunk {number} replaced by a later edit"
+        case "pending":
+            return f"hunk {number} not decided yet"
+
+
+def _quoted(text: str) -> str:
+    if not text:
+        return "nothing (the lines were deleted)"
+    if len(text) > _MOST:
+        text = text[:_MOST] + "…\n"
+    bare = text.rstrip("\r\n")
+    if "\n" in bare or "\r" in bare:
+        return f"\n<text>\n{bare}\n</text>\n"
+    return f"`{bare}`"
