@@ -1,1 +1,10 @@
-"""The ten steps. Pure: a request, rules and a mode in; Allow, Ask or Deny out."""
+"""Allow, ask or deny: `decide(action, context)` in ten steps, with the rules, paths and shell it needs to know.
+
+    from assent.permissions.chain import decide
+    from assent.permissions.context import PermissionContext, Policy
+    from assent.permissions.rules import Rule, RuleError, RuleSet, parse_rule
+    from assent.permissions.shell import hardening_env, is_read_only, SCRUBBED_VARIABLES
+    from assent.permissions.explain import explain
+
+Imports only `types`. Reads the file system to see where paths lead; changes nothing, starts nothing, asks nobody.
+"""

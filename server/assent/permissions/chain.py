@@ -1,0 +1,235 @@
+"""The ten steps from a tool call to allow, ask or deny (P).
+
+Pure but for looking at the file system to see where paths lead. Deny is final at once; allow and ask are provisional.
+Policy, deny rules and the iron gate always run, whatever an earlier step said; `consolidate` decides. A firm ask is one
+that no allow outweighs; an iron one is firm even in bypass.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeGuard
+
+from assent.permissions import coverage, suggestions
+from assent.permissions.case import Case, open_case
+from assent.permissions.context import PermissionContext
+from assent.permissions.text import shown
+from assent.types.permissions import Action, Allow, Ask, CommandPart, Decision, Deny, Step, Suggestion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """One step's opinion. No vote at all is a pass."""
+
+    kind: Literal["allow", "ask", "deny"]
+    reason: str
+    rule: str | None = None
+    firm: bool = False  # for asks: no allow outweighs it
+    iron: bool = False
+
+
+def decide(action: Action, context: PermissionContext) -> Decision:
+    """Judge one call. Every step is a function below, in this order."""
+    case = open_case(action, context)
+    steps: tuple[tuple[Step, Vote | None], ...] = ()
+    for step, opinion in (
+        ("exists", exists),
+        ("enabled", enabled),
+        ("policy", policy),
+        ("sandbox", sandbox),
+        ("readOnly", read_only),
+        ("rules", rules),
+        ("mode", mode),
+        ("ironGate", iron_gate),
+        ("tool", tool),
+    ):
+        vote = opinion(case)
+        if vote is not None and vote.kind == "deny":
+            return Deny(step=step, reason=vote.reason, rule=vote.rule)
+        steps += ((step, vote),)
+    return consolidate(case, steps)
+
+
+def exists(case: Case) -> Vote | None:
+    known = case.context.tools
+    if known is not None and case.action.tool not in known:
+        return Vote(kind="deny", reason=f"There is no tool named {shown(case.action.tool, 100)}.")
+    return None
+
+
+def enabled(case: Case) -> Vote | None:
+    name = case.action.tool
+    if why := case.context.disabled_tools.get(name):
+        return Vote(kind="deny", reason=f"{name} is not available now: {why}")
+    if case.context.effective_mode == "plan" and case.action.writes:
+        return Vote(kind="deny", reason="In plan mode nothing is changed. Present the plan with ExitPlanMode first.")
+    return None
+
+
+def policy(case: Case) -> Vote | None:
+    """The managed file: its denials are final, its asks firm; what it allows no other rule needs to."""
+    managed = case.context.policy
+    if case.action.tool in managed.disabled_tools:
+        return Vote(kind="deny", reason=f"{case.action.tool} is switched off by your organisation's policy.")
+    return _rule_vote(case, coverage.match(case, managed.rules), "your organisation's policy")
+
+
+def sandbox(case: Case) -> Vote | None:
+    """Where the call reaches: outside the workspace asks, what cannot be resolved is refused."""
+    if case.refused:
+        return Vote(kind="deny", reason=f"The path cannot be resolved safely: {case.refused}.")
+    if outside := coverage.outside_scope(case):
+        return Vote(kind="ask", reason=outside)
+    return None
+
+
+def read_only(case: Case) -> Vote | None:
+    if case.action.harmless:
+        return Vote(kind="allow", reason="It acts only inside the session.")
+    if case.shell is not None:
+        if coverage.shell_covered(case, by="table") is not None:
+            return Vote(kind="allow", reason="It only reads, inside the workspace.")
+        return None
+    if case.action.read_only and case.action.url is None and not coverage.outside_scope(case):
+        return Vote(kind="allow", reason="It only reads, inside the workspace.")
+    return None
+
+
+def rules(case: Case) -> Vote | None:
+    return _rule_vote(case, coverage.match(case, case.rules), "your rules")
+
+
+def mode(case: Case) -> Vote | None:
+    match case.context.effective_mode:
+        case "bypassPermissions":
+            return Vote(kind="allow", reason="Permissions are bypassed in this session.")
+        case "acceptEdits" if coverage.edit_covered(case):
+            return Vote(kind="allow", reason="Edits inside the workspace are accepted in this mode.")
+        case "plan" if not (case.action.read_only or case.action.harmless or case.action.always_ask):
+            if case.shell is None or coverage.shell_covered(case, by="table") is None:
+                return Vote(kind="ask", reason="In plan mode only reading goes unasked.", firm=True)
+            return None
+        case _:
+            return None
+
+
+def iron_gate(case: Case) -> Vote | None:
+    """What is asked even under allow rules and bypass."""
+    if reason := coverage.iron_reason(case):
+        return Vote(kind="ask", reason=reason, firm=True, iron=True)
+    return None
+
+
+def tool(case: Case) -> Vote | None:
+    """The tool's own check: a command must be understood, a URL must mean one host."""
+    if case.action.always_ask:
+        return Vote(kind="ask", reason=case.action.always_ask, firm=True)
+    if case.site is not None:
+        return _site_vote(case)
+    if case.shell is not None and case.shell.doubts:
+        reason = f"The command is not fully understood: {case.shell.doubts[0]}."
+        if case.context.effective_mode != "bypassPermissions":
+            return Vote(kind="ask", reason=reason, firm=True)
+        if coverage.has_restrictions(case):
+            return Vote(kind="ask", reason=f"{reason} It cannot be held against your deny rules.", firm=True)
+    return None
+
+
+def consolidate(case: Case, steps: tuple[tuple[Step, Vote | None], ...]) -> Decision:
+    """Iron, then firm asks, then any allow, then any ask; silence becomes an ask (10)."""
+    votes = [(step, vote) for step, vote in steps if vote is not None]
+    firm = [(step, vote) for step, vote in votes if vote.firm]
+    firm.sort(key=lambda pair: not pair[1].iron)
+    allows = [(step, vote) for step, vote in votes if vote.kind == "allow"]
+    asks = [(step, vote) for step, vote in votes if vote.kind == "ask"]
+    if not firm and allows:
+        step, vote = allows[0]
+        return Allow(step=step, reason=vote.reason, rule=vote.rule)
+    step, vote = (firm or asks or [("consolidation", Vote(kind="ask", reason=_why(case)))])[0]
+    if case.context.effective_mode == "dontAsk" or not case.context.interactive:
+        nobody = "asking is switched off" if case.context.interactive else "nobody is there to be asked"
+        return Deny(step=step, reason=f"It needs permission, and {nobody}: {vote.reason}", rule=vote.rule)
+    return Ask(
+        step=step,
+        reason=vote.reason,
+        rule=vote.rule,
+        title=_title(case),
+        parts=_command_parts(case),
+        suggestions=() if vote.firm else _suggested(case),
+        iron=vote.iron,
+    )
+
+
+def _rule_vote(case: Case, found: coverage.Match | None, whose: str) -> Vote | None:
+    if found is None:
+        return None
+    match found.behaviour:
+        case "deny":
+            return Vote(kind="deny", reason=f"Denied by {whose}: {found.rule}", rule=found.rule)
+        case "ask":
+            return Vote(
+                kind="ask", reason=found.reason or f"Asked about by {whose}: {found.rule}", rule=found.rule, firm=True
+            )
+        case "allow":
+            return Vote(kind="allow", reason=f"Allowed by {whose}: {found.rule}", rule=found.rule)
+
+
+def _site_vote(case: Case) -> Vote | None:
+    site = case.site
+    assert site is not None
+    if site.doubt:
+        return Vote(kind="ask", reason=f"The address is not plain: {site.doubt}.", firm=True)
+    if site.private and not coverage.private_site_allowed(case):
+        reason = (
+            f"{site.host} is on this machine or a private network. A rule WebFetch(domain:{site.host}) would allow it."
+        )
+        return Vote(kind="deny", reason=reason)
+    return None
+
+
+def _why(case: Case) -> str:
+    if case.shell is not None:
+        for part in case.shell.shown:
+            if part.reason and not coverage.part_covered(case, part, by="rules"):
+                return f"{part.reason[0].upper()}{part.reason[1:]}."
+    return "Nothing allows it yet."
+
+
+def _title(case: Case) -> str:
+    action = case.action
+    if action.command is not None:
+        return f"Run {shown(action.command, 200)}"
+    if action.url is not None:
+        return f"Fetch {shown(action.url, 200)}"
+    if action.writes:
+        return f"{'Write' if action.tool == 'Write' else 'Edit'} {shown(', '.join(action.writes), 200)}"
+    if action.reads:
+        return f"Read {shown(', '.join(action.reads), 200)}"
+    return f"Use {shown(action.tool, 100)}"
+
+
+def _command_parts(case: Case) -> tuple[CommandPart, ...]:
+    if case.shell is None:
+        return ()
+    return tuple(
+        CommandPart(
+            argv=tuple(shown(word, 400) for word in part.argv),
+            decision="allow" if not case.shell.doubts and coverage.part_covered(case, part, by="rules") else "ask",
+            reason=part.reason,
+        )
+        for part in case.shell.shown[:50]
+    )
+
+
+def _suggested(case: Case) -> tuple[Suggestion, ...]:
+    action = case.action
+    if case.shell is not None:
+        open_parts = [part for part in case.shell.shown if not coverage.part_covered(case, part, by="rules")]
+        return suggestions.command_suggestions(open_parts, action.command or "")
+    if case.site is not None:
+        return suggestions.host_suggestions(case.site.host) if _is_plain(case.site.host) else ()
+    if action.writes or action.reads:
+        return suggestions.path_suggestions(action.tool, case.writes or case.reads, case.roots)
+    return suggestions.tool_suggestions(action.tool)
+
+
+def _is_plain(host: str | None) -> TypeGuard[str]:
+    return bool(host) and "." in (host or "") and ":" not in (host or "")

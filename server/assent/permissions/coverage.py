@@ -1,0 +1,357 @@
+"""Which rules speak to an opened call, and whether together they cover the whole of it.
+
+Restrictions are read widely: a deny or ask rule counts for every name a file goes by, every command anywhere in a line,
+in any letter case. Permissions are read narrowly: everything the call does must be covered.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from assent.permissions import globs
+from assent.permissions.case import Case
+from assent.permissions.paths import Located, PathRefused, fold, inside, under
+from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
+from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
+from assent.permissions.shell import Part, PathUse, locations
+from assent.permissions.web import host_denied, host_matches
+
+By = Literal["table", "rules", "mode"]
+"""How far coverage may reach: the read-only table alone, allow rules too, or what acceptEdits adds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    behaviour: Behaviour
+    rule: str
+    reason: str = ""
+
+
+def match(case: Case, rules: RuleSet) -> Match | None:
+    """The strongest rule that speaks: deny, then ask, then allow."""
+    for rule in rules.of("deny"):
+        if _restricts(case, rule):
+            return Match(behaviour="deny", rule=rule.text)
+    for rule in rules.of("ask"):
+        if _restricts(case, rule):
+            return Match(behaviour="ask", rule=rule.text)
+    for rule in (*rules.of("deny"), *rules.of("ask")):
+        if _reaches_below(case, rule):
+            reason = f"It may read files that the rule {rule.text} covers."
+            return Match(behaviour="ask", rule=rule.text, reason=reason)
+    return _allowed(case, rules)
+
+
+def outside_scope(case: Case) -> str | None:
+    """What the call touches outside the workspace, in words."""
+    for located in (*case.reads, *case.writes):
+        if not _in_scope(case, located, reading=located in case.reads and located not in case.writes):
+            return f"{located.written} is outside the workspace."
+        if located.special and located.target != "/dev/null":
+            return f"{located.written} is not a regular file."
+    if case.shell is None:
+        return None
+    for part in case.shell.parts:
+        for uses, reading in ((part.reads, True), (part.writes, False), (part.outputs, False)):
+            for use in uses if part.certain else ():
+                if not _use_in_scope(case, use, reading=reading):
+                    return f"`{use.word.text}` is outside the workspace or cannot be resolved."
+    return None
+
+
+def shell_covered(case: Case, *, by: By) -> Rule | Literal[True] | None:
+    """Is every command of the line covered? The first rule that was needed, or True for none."""
+    if case.shell is None or case.shell.doubts:
+        return None
+    needed: Rule | Literal[True] = True
+    for part in case.shell.parts:
+        if not part.certain:
+            continue
+        covered = part_covered(case, part, by=by)
+        if covered is None:
+            return None
+        if needed is True:
+            needed = covered
+    return needed
+
+
+def part_covered(case: Case, part: Part, *, by: By, rules: RuleSet | None = None) -> Rule | Literal[True] | None:
+    allow = (rules or case.rules).of("allow") if by != "table" else ()
+    outputs = _outputs_covered(case, part, allow, by=by)
+    if outputs is None:
+        return None
+    if part.harmless and all(_use_in_scope(case, use, reading=True) for use in part.reads):
+        return outputs
+    for rule in allow:
+        if _covers_part(rule, part):
+            return rule
+    if by == "mode" and part.edits_only and _all_editable(case, (*part.writes, *part.reads)):
+        return outputs
+    return None
+
+
+def edit_covered(case: Case) -> bool:
+    """acceptEdits: edits inside the workspace, by an editing tool or by a plain file command."""
+    if case.context.effective_mode != "acceptEdits" or not case.context.trusted:
+        return False
+    if case.shell is not None:
+        return shell_covered(case, by="mode") is not None
+    return bool(case.writes) and not case.refused and not outside_scope(case)
+
+
+def iron_reason(case: Case) -> str | None:
+    """Why this call needs a person, whatever rules and modes say."""
+    for located in case.writes:
+        if reason := _protected(case, located):
+            return f"{located.written} is protected: {reason}."
+    for located in case.reads:
+        if reason := protected_read(located, roots=case.roots):
+            return f"{located.written} holds {reason}."
+    if case.shell is None:
+        return None
+    for part in case.shell.parts:
+        if reason := _iron_part(case, part):
+            return reason
+    if case.shell.doubts and (reason := mentions_protected(case.shell.script.text)):
+        return f"The command is not fully understood and names something protected: {reason}."
+    return None
+
+
+def has_restrictions(case: Case) -> bool:
+    """Are there deny or ask rules that a command nobody understands could slip past?"""
+    return any(rule.behaviour != "allow" for rule in (*case.rules.rules, *case.context.policy.rules.rules))
+
+
+def private_site_allowed(case: Case) -> bool:
+    """Only a rule that names the very host."""
+    rules = (*case.rules.of("allow"), *case.context.policy.rules.of("allow"))
+    return case.site is not None and any(rule.host is not None and rule.host == case.site.host for rule in rules)
+
+
+def _restricts(case: Case, rule: Rule) -> bool:
+    action = case.action
+    if rule.bare:
+        return rule.names_tool(action.tool)
+    if rule.words:
+        return case.shell is not None and any(_denies_part(rule, part) for part in case.shell.parts)
+    if rule.host is not None:
+        return case.site is not None and host_denied(case.site, rule.host)
+    if rule.path is not None:
+        return any(_path_speaks(case, rule, located) for located in _touched(case, rule))
+    return rule.tool == action.tool and rule.name in _names(case)
+
+
+def _touched(case: Case, rule: Rule) -> Iterator[Located]:
+    reading = rule.tool in READERS
+    yield from case.reads if reading else case.writes
+    if case.shell is None:
+        return
+    for part in case.shell.parts:
+        sure = (*part.reads, *part.removes) if reading else (*part.writes, *part.outputs, *part.removes)
+        for use in (*sure, *part.maybe):
+            try:
+                yield from locations(use, cwd=case.context.cwd, home=case.context.home)
+            except PathRefused:
+                continue
+
+
+def _reaches_below(case: Case, rule: Rule) -> bool:
+    """Would a search through a directory read files that a Read rule keeps back?"""
+    if rule.path is None or rule.tool not in READERS:
+        return False
+    starts: list[str] = []
+    if case.action.tool == "Grep":
+        starts = [located.target for located in case.reads]
+    for part in case.shell.parts if case.shell is not None else ():
+        if part.recursive:
+            starts.append(case.context.cwd)
+            for use in part.reads:
+                try:
+                    starts += [found.target for found in locations(use, cwd=case.context.cwd, home=case.context.home)]
+                except PathRefused:
+                    return True
+    patterns = globs.absolute_patterns(rule.path, roots=case.roots, home=case.context.home, wide=True)
+    prefixes = [globs.literal_prefix(pattern) or "/" for pattern in patterns]
+    return any(under(prefix, start) or under(start, prefix) for prefix in prefixes for start in starts)
+
+
+def _denies_part(rule: Rule, part: Part) -> bool:
+    """Any spelling of the command: by path, in another case, with git's global flags in between."""
+    if not part.argv:
+        return False
+    argv = part.argv
+    base = fold(argv[0].rpartition("/")[2])
+    spellings = [argv, (base, *argv[1:])]
+    if base == "git":
+        spellings.append(("git", *_without_global_flags(argv[1:])))
+    wanted = (fold(rule.words[0]), *rule.words[1:])
+    size = len(wanted)
+    return any(
+        (fold(words[0]), *words[1:size]) == wanted and (rule.prefix or len(words) == size) for words in spellings
+    )
+
+
+def _without_global_flags(words: tuple[str, ...]) -> tuple[str, ...]:
+    position = 0
+    while position < len(words) and words[position].startswith("-"):
+        position += 2 if words[position] in ("-c", "-C", "--git-dir", "--work-tree", "--namespace") else 1
+    return words[position:]
+
+
+def _path_speaks(case: Case, rule: Rule, located: Located) -> bool:
+    patterns = rule.path_patterns(case.roots, case.context.home)
+    return any(pattern.fullmatch(fold(name)) for pattern in patterns for name in located.names)
+
+
+def _path_allowed(case: Case, rule: Rule, located: Located) -> bool:
+    """An allow rule must match the path as written and the place it leads to."""
+    patterns = rule.path_patterns(case.roots, case.context.home)
+    return all(any(pattern.fullmatch(name) for pattern in patterns) for name in (located.written, located.target))
+
+
+def _allowed(case: Case, rules: RuleSet) -> Match | None:
+    action = case.action
+    if case.shell is not None:
+        return _shell_allowed(case, rules)
+    for rule in rules.of("allow"):
+        if rule.bare and rule.names_tool(action.tool):
+            return Match(behaviour="allow", rule=rule.text)
+        if rule.host is not None and case.site is not None and host_matches(case.site, rule.host):
+            return Match(behaviour="allow", rule=rule.text)
+        if rule.name is not None and rule.tool == action.tool and rule.name in _names(case):
+            return Match(behaviour="allow", rule=rule.text)
+    return _paths_allowed(case, rules)
+
+
+def _shell_allowed(case: Case, rules: RuleSet) -> Match | None:
+    assert case.shell is not None
+    if case.shell.doubts:
+        return None
+    needed: str | None = None
+    for part in case.shell.parts:
+        if part.certain:
+            covered = part_covered(case, part, by="rules", rules=rules)
+            if covered is None:
+                return None
+            if covered is not True:
+                needed = needed or covered.text
+    return None if needed is None else Match(behaviour="allow", rule=needed)
+
+
+def _paths_allowed(case: Case, rules: RuleSet) -> Match | None:
+    """Every path needs a rule; what an edit reads is the file it writes."""
+    located = case.writes or case.reads
+    if case.refused or not located:
+        return None
+    tools = {case.action.tool, "Edit" if case.writes else "Read"}
+    candidates = [rule for rule in rules.of("allow") if rule.path is not None and rule.tool in tools]
+    first: str | None = None
+    for one in located:
+        found = next((rule for rule in candidates if _path_allowed(case, rule, one)), None)
+        if found is None:
+            return None
+        first = first or found.text
+    return None if first is None else Match(behaviour="allow", rule=first)
+
+
+def _covers_part(rule: Rule, part: Part) -> bool:
+    if rule.tool != "Bash" or not part.known or part.repository_doubt:
+        return False
+    if rule.bare:
+        return True
+    if not rule.covers_words(part.argv):
+        return False
+    return not rule.prefix or set(part.spelled) <= set(rule.words)
+
+
+def _outputs_covered(case: Case, part: Part, allow: Iterable[Rule], *, by: By) -> Rule | Literal[True] | None:
+    """Redirections write files: a rule for the command does not cover them, a rule for the path does."""
+    editing = [rule for rule in allow if rule.tool == "Edit" or (rule.tool == "Bash" and rule.bare)]
+    needed: Rule | Literal[True] = True
+    for use in part.outputs:
+        if by == "mode" and _all_editable(case, (use,)):
+            continue
+        rule = next((rule for rule in editing if _use_allowed(case, rule, use)), None)
+        if rule is None:
+            return None
+        needed = rule
+    return needed
+
+
+def _use_allowed(case: Case, rule: Rule, use: PathUse) -> bool:
+    if not use.word.known or use.directories is None:
+        return False
+    try:
+        found = list(locations(use, cwd=case.context.cwd, home=case.context.home))
+    except PathRefused:
+        return False
+    return rule.bare or all(_path_allowed(case, rule, located) for located in found)
+
+
+def _all_editable(case: Case, uses: Iterable[PathUse]) -> bool:
+    return all(use.word.known and _use_in_scope(case, use, reading=False) for use in uses)
+
+
+def _use_in_scope(case: Case, use: PathUse, *, reading: bool) -> bool:
+    if use.directories is None:
+        return False
+    try:
+        found = list(locations(use, cwd=case.context.cwd, home=case.context.home))
+    except PathRefused:
+        return False
+    return all(_in_scope(case, located, reading=reading) and not _odd(located) for located in found)
+
+
+def _in_scope(case: Case, located: Located, *, reading: bool) -> bool:
+    if located.written == "/dev/null":
+        return True
+    return inside(located, (*case.roots, *case.context.read_roots) if reading else case.roots)
+
+
+def _odd(located: Located) -> bool:
+    return located.special and located.target != "/dev/null"
+
+
+def _iron_part(case: Case, part: Part) -> str | None:
+    home, cwd = case.context.home, case.context.cwd
+    for uses, sure in ((part.writes, True), (part.outputs, True), (part.maybe, False)):
+        for use in uses:
+            for located in _locations_if_any(case, use):
+                if reason := _protected(case, located, sure=sure):
+                    return f"`{use.word.text}` is protected: {reason}."
+    for use in (*part.reads, *part.maybe):
+        for located in _locations_if_any(case, use):
+            if reason := protected_read(located, roots=case.roots):
+                return f"`{use.word.text}` holds {reason}."
+    recursive = any(word.startswith("-") and ("r" in word or "R" in word) for word in part.argv[1:])
+    for use in part.removes:
+        if not use.word.known and recursive:
+            return f"Nobody can tell what `{' '.join(part.argv)}` would remove."
+        swept = [cwd] if use.directories is None else list(use.directories)
+        everything = use.word.wild and use.word.text.lstrip("./") in ("*", "**", "{*,.*}")
+        for located in _locations_if_any(case, use):
+            risk = root_at_risk(located, roots=case.roots, home=home)
+            if risk or (everything and any(place in case.roots or place == home for place in swept)):
+                return f"`{' '.join(part.argv)}` would remove or move {risk or 'everything in a workspace folder'}."
+    return None
+
+
+def _locations_if_any(case: Case, use: PathUse) -> list[Located]:
+    try:
+        return list(locations(use, cwd=case.context.cwd, home=case.context.home))
+    except PathRefused:
+        return []
+
+
+def _protected(case: Case, located: Located, *, sure: bool = True) -> str | None:
+    context = case.context
+    return protected_write(located, roots=case.roots, home=context.home, own_dirs=context.own_dirs, sure=sure)
+
+
+def _names(case: Case) -> set[str]:
+    """What `Agent(reviewer)` or `Skill(pdf)` is held against."""
+    return {
+        value
+        for key in ("subagent_type", "skill", "name", "query")
+        if isinstance(value := case.action.input.get(key), str)
+    }

@@ -1,0 +1,428 @@
+"""What a shell line would do: every simple command in it, alone, as far as the table can tell.
+
+Owns the judgement of commands; knows nothing of rules, modes or people. Wrappers (`timeout`, `env`, `sudo`, `bash -c`)
+are looked into, so that what they run is judged too. Anything not known for sure makes a part not read-only.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assent.permissions import shell_git
+from assent.permissions.paths import Located, PathRefused, is_regular, locate, matches
+from assent.permissions.shell_commands import COMMANDS
+from assent.permissions.shell_options import Usage, read_usage
+from assent.permissions.shell_syntax import Command, Directories, Script, Word, read
+
+MAX_NESTING = 4
+MAX_ARGUMENTS = 200
+
+_TRANSPARENT = {
+    "timeout": r"-k|--kill-after|-s|--signal",
+    "nice": r"-n|--adjustment",
+    "time": r"",
+    "stdbuf": r"-i|-o|-e|--input|--output|--error",
+    "command": r"",
+    "env": r"",
+}
+"""Wrappers that only run what follows; each with its flags that take a value."""
+_TRANSPARENT_FLAGS = re.compile(
+    r"--preserve-status|--foreground|--verbose|-v|-p|-\d+|--(?:kill-after|signal|adjustment|input|output|error)=\S+|-[ioe][L0-9]\S*|-n-?\d+|-[ks]\S+"
+)
+_OPAQUE = frozenset(
+    """sudo doas su runuser pkexec env xargs eval exec builtin setsid ionice chrt taskset flock watch parallel script strace
+    ltrace unbuffer chroot unshare nsenter busybox toybox ssh trap nohup coproc source . systemd-run at batch gtimeout
+    rlwrap proxychains proxychains4 torsocks firejail bwrap find time timeout nice stdbuf command chpst setarch
+    start-stop-daemon dbus-run-session xvfb-run catchsegv perf valgrind gdb""".split()
+)
+_SHELLS = frozenset("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh".split())
+_WRITERS = frozenset(
+    """touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred patch mkfifo mknod split
+    csplit ed ex vi vim nvim nano emacs sponge chattr setfacl scp wget curl tar unzip zip gzip gunzip""".split()
+)
+_REMOVERS = frozenset({"rm", "rmdir", "mv", "shred", "unlink"})
+_GIT_HARMLESS_OPERANDS = frozenset({"add", "commit", "stage", "check-ignore"})
+_SPLITS = re.compile(r"[\s;&|<>()$`]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathUse:
+    """A word that names a file for a command, and the directories it may be relative to."""
+
+    word: Word
+    directories: Directories
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One simple command and what it would do."""
+
+    argv: tuple[str, ...]
+    known: bool  # every word is what the command will get
+    harmless: bool = False  # but for its redirections, it only reads `reads`
+    reason: str = ""  # why it is not
+    listed: bool = False  # the table knows the command, so a rule for it covers only its harmless use
+    spelled: tuple[str, ...] = ()  # words a rule must spell out to cover them
+    reads: tuple[PathUse, ...] = ()
+    writes: tuple[PathUse, ...] = ()  # by its own arguments
+    outputs: tuple[PathUse, ...] = ()  # by redirection
+    maybe: tuple[PathUse, ...] = ()  # may be read or written, nobody knows
+    removes: tuple[PathUse, ...] = ()
+    recursive: bool = False
+    edits_only: bool = False  # a plain file command: what acceptEdits stands for
+    inner: bool = False  # found inside a wrapper or a substitution
+    certain: bool = True  # False: a guess at what a wrapper runs, for deny rules and the iron gate only
+    repository_doubt: str = ""
+
+    @property
+    def read_only(self) -> bool:
+        return self.harmless and not self.outputs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    script: Script
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        return self.script.doubts
+
+    @property
+    def shown(self) -> tuple[Part, ...]:
+        return tuple(part for part in self.parts if part.certain and part.argv)
+
+
+def judge(
+    text: str, *, cwd: str, home: str, roots: Sequence[str] = (), trusted: bool = True, nesting: int = 0
+) -> Judgement:
+    script = read(text, cwd=cwd, home=home)
+    place = _Place(cwd=cwd, home=home, roots=tuple(roots) or (cwd,), trusted=trusted, nesting=nesting)
+    parts: list[Part] = []
+    for command in script.commands:
+        parts.extend(_parts(command, place))
+    return Judgement(script=script, parts=tuple(parts))
+
+
+def is_read_only(command: str, cwd: str, *, home: str = "", roots: Sequence[str] = (), trusted: bool = True) -> bool:
+    """Does the line only read, by the table? Says nothing of where it reads; the chain does."""
+    judgement = judge(command, cwd=cwd, home=home or "/nonexistent", roots=roots, trusted=trusted)
+    return not judgement.doubts and all(part.read_only for part in judgement.parts if part.certain)
+
+
+def locations(use: PathUse, *, cwd: str, home: str) -> Iterator[Located]:
+    """Every file the word may name. Raises PathRefused."""
+    for directory in use.directories if use.directories is not None else (cwd,):
+        yield locate(use.word.text, cwd=directory, home=home)
+        if use.word.wild:
+            for name in matches(use.word.pattern, cwd=directory):
+                yield locate(name, cwd=directory, home=home)
+
+
+SCRUBBED_VARIABLES: tuple[str, ...] = tuple(
+    """
+    BASH_ENV ENV CDPATH GLOBIGNORE PROMPT_COMMAND PS4 SHELLOPTS BASHOPTS BASH_XTRACEFD GIT_EXTERNAL_DIFF GIT_DIR
+    GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_EXEC_PATH GIT_SSH GIT_SSH_COMMAND GIT_PROXY_COMMAND
+    GIT_ASKPASS GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_TRACE GIT_TRACE2
+    GIT_TRACE2_EVENT RIPGREP_CONFIG_PATH GREP_OPTIONS LESSOPEN LESSCLOSE LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH
+    JQ_LIBRARY_PATH POSIXLY_CORRECT
+    """.split()
+)
+"""Variables the Bash tool drops before an auto-allowed command: each can change what a plain command does."""
+
+_GIT_CONFIG = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.pager": "cat",
+    "core.untrackedCache": "false",
+    "core.sshCommand": "false",
+    "core.gitProxy": "",
+    "diff.external": "",
+    "diff.autoRefreshIndex": "false",
+    "interactive.diffFilter": "",
+    "log.showSignature": "false",
+    "protocol.allow": "never",
+    "safe.bareRepository": "explicit",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+
+
+def hardening_env() -> Mapping[str, str]:
+    """Environment for commands allowed as read-only: git runs no hook, monitor, pager, helper or transport for them.
+
+    The Bash tool adds it, and drops `SCRUBBED_VARIABLES`, whenever `is_read_only` holds. Commands that a person or a
+    rule allowed for more than reading run without it: a commit must run the user's hooks.
+    """
+    env = {
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_PAGER": "cat",
+        "PAGER": "cat",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_EDITOR": "false",
+        "GIT_CONFIG_COUNT": str(len(_GIT_CONFIG)),
+    }
+    for number, (key, value) in enumerate(_GIT_CONFIG.items()):
+        env[f"GIT_CONFIG_KEY_{number}"] = key
+        env[f"GIT_CONFIG_VALUE_{number}"] = value
+    return env
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    cwd: str
+    home: str
+    roots: tuple[str, ...]
+    trusted: bool
+    nesting: int
+
+
+def _parts(command: Command, place: _Place) -> Iterator[Part]:
+    """The command itself, then what it wraps."""
+    reads, outputs = _redirected(command)
+    inner = _unwrapped(command.words) if command.words else None
+    if not command.words or inner is not None:
+        yield Part(argv=command.argv, known=command.known, harmless=True, listed=True, reads=reads, outputs=outputs)
+        if inner is not None:
+            for part in _parts(replace(command, words=inner, redirects=()), place):
+                yield replace(part, inner=True)
+        return
+    part = _judged(command, place)
+    reason = part.reason or ("a redirection writes to a file" if outputs else "")
+    yield replace(part, reads=(*part.reads, *reads), outputs=outputs, reason=reason)
+    if _base(command.words[0]) in _OPAQUE | _SHELLS:
+        yield from _guesses(command, place)
+
+
+def _redirected(command: Command) -> tuple[tuple[PathUse, ...], tuple[PathUse, ...]]:
+    """What the redirections read and what they write; writing to /dev/null is not writing."""
+    reads: list[PathUse] = []
+    outputs: list[PathUse] = []
+    for redirect in command.redirects:
+        use = PathUse(word=redirect.target, directories=command.directories)
+        if redirect.operator == "<":
+            reads.append(use)
+        elif not (redirect.target.known and redirect.target.text == "/dev/null"):
+            outputs.append(use)
+    return tuple(reads), tuple(outputs)
+
+
+def _base(word: Word) -> str:
+    return word.text.rpartition("/")[2]
+
+
+def _judged(command: Command, place: _Place) -> Part:
+    words = command.words
+    name = words[0].text
+    if not words[0].known or words[0].wild:
+        return Part(
+            argv=command.argv, known=False, reason="the command's name is not known", maybe=_named_files(command)
+        )
+    repository_doubt = ""
+    if name == "git":
+        usage, moves = shell_git.git_usage(words[1:])
+        directories = _moved(command.directories, moves, place.home)
+        repository_doubt = shell_git.repository_doubt(directories, place.roots, trusted=place.trusted) or ""
+        if usage.hazards == [shell_git.UNKNOWN_SUBCOMMAND]:
+            operands = () if words[1].text in _GIT_HARMLESS_OPERANDS else _named_files(command)
+            return Part(
+                argv=command.argv,
+                known=command.known,
+                reason=f"`git {words[1].text}` may change something" if len(words) > 1 else "git",
+                maybe=operands,
+                repository_doubt=repository_doubt,
+            )
+        return _from_usage(command, usage, directories, repository_doubt)
+    if name in COMMANDS:
+        return _from_usage(command, read_usage(COMMANDS[name], words[1:]), command.directories, "")
+    if _base(words[0]) in _WRITERS:
+        return _writing(command)
+    return Part(
+        argv=command.argv,
+        known=command.known,
+        reason=f"`{name}` is not known to be read-only",
+        listed=_runs_another(words),
+        spelled=_runs(words),
+        maybe=_named_files(command),
+    )
+
+
+def _from_usage(command: Command, usage: Usage, directories: Directories, repository_doubt: str) -> Part:
+    reads = [PathUse(word=word, directories=directories) for word in usage.reads]
+    for word in usage.operands:
+        if ":" in word.text and repository_doubt == "" and command.words[0].text == "git":
+            path = word.text.partition(":")[2]  # git show HEAD:path
+            reads.append(PathUse(word=replace(word, text=path, pattern=path), directories=directories))
+    reason = ""
+    if usage.hazards:
+        reason = f"`{command.words[0].text}` with {usage.hazards[0]}"
+    elif repository_doubt:
+        reason = repository_doubt
+    elif not command.known:
+        reason = "an argument is not known before it runs"
+    removes = tuple(reads) if "-delete" in usage.spelled else ()
+    return Part(
+        argv=command.argv,
+        known=command.known,
+        harmless=not reason,
+        reason=reason,
+        listed=True,
+        spelled=tuple(usage.spelled),
+        reads=tuple(reads),
+        maybe=_named_files(command) if usage.hazards else (),
+        removes=removes,
+        recursive=usage.recursive,
+        repository_doubt=repository_doubt,
+    )
+
+
+_ACCEPTED_FLAGS = {
+    "touch": re.compile(r"-[acm]+|--no-create"),
+    "mkdir": re.compile(r"-[pv]+|--parents|--verbose"),
+    "cp": re.compile(r"-[finpuv]+|--force|--no-clobber|--verbose|--update"),
+    "mv": re.compile(r"-[finuv]+|--force|--no-clobber|--verbose|--update"),
+}
+
+
+def _writing(command: Command) -> Part:
+    """Commands whose business is to change files: which ones, and whether it is no more than an edit would do."""
+    words = command.words
+    name = _base(words[0])
+    flags = [word.text for word in words[1:] if word.text.startswith("-") and word.text != "-"]
+    operands = [word for word in words[1:] if not word.text.startswith("-")]
+    targets = list(operands)
+    if name in ("cp", "mv", "ln", "install", "rsync") and len(operands) > 1:
+        into = operands[-1]
+        named = [f"{into.text.rstrip('/')}/{source.text.rstrip('/').rpartition('/')[2]}" for source in operands[:-1]]
+        targets = [into, *(replace(into, text=text, pattern=text, wild=False) for text in named)]
+        if name == "mv":
+            targets += operands[:-1]
+    accepted = _ACCEPTED_FLAGS.get(words[0].text)
+    plain = (
+        accepted is not None and all(accepted.fullmatch(flag) for flag in flags) and command.known and bool(operands)
+    )
+    if plain and name in ("cp", "mv"):
+        plain = len(operands) > 1 and all(_regular(word, command.directories) for word in operands[:-1])
+    plain = plain and not any(word.wild for word in words)
+    return Part(
+        argv=command.argv,
+        known=command.known,
+        reason=f"`{name}` changes files",
+        writes=tuple(PathUse(word=word, directories=command.directories) for word in targets),
+        maybe=_named_files(command),
+        removes=tuple(PathUse(word=word, directories=command.directories) for word in operands)
+        if name in _REMOVERS
+        else (),
+        edits_only=plain,
+    )
+
+
+def _regular(word: Word, directories: Directories) -> bool:
+    return directories is not None and all(is_regular(os.path.join(directory, word.text)) for directory in directories)  # noqa: PTH118
+
+
+def _named_files(command: Command) -> tuple[PathUse, ...]:
+    """Every word, and every value inside a flag, that could name a file."""
+    found: list[PathUse] = []
+    for word in command.words[1 : MAX_ARGUMENTS + 1]:
+        texts = [word.text]
+        if "=" in word.text:
+            texts.append(word.text.partition("=")[2])
+        if re.match(r"-[A-Za-z].", word.text):
+            texts.append(word.text[2:])
+        if word.text.startswith("@"):
+            texts.append(word.text[1:])
+        for text in texts:
+            if text and (not text.startswith("-") or text != word.text) and "\n" not in text and len(text) < 4096:
+                wild = word if text == word.text else replace(word, text=text, pattern=text)
+                found.append(PathUse(word=wild, directories=command.directories))
+    return tuple(found)
+
+
+def _moved(here: Directories, moves: Sequence[Word], home: str) -> Directories:
+    """Where `git -C a -C b` would run."""
+    for move in moves:
+        if here is None or not move.known or move.wild:
+            return None
+        try:
+            here = frozenset(locate(move.text, cwd=directory, home=home).target for directory in here)
+        except PathRefused:
+            return None
+    return here
+
+
+def _unwrapped(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """What a transparent wrapper runs, when its own arguments are plainly known."""
+    name = words[0].text
+    valued = _TRANSPARENT.get(name)
+    if valued is None or not words[0].known:
+        return None
+    position = 1
+    while position < len(words) and words[position].text.startswith("-"):
+        text = words[position].text
+        if name in ("command", "env") or words[position].wild:
+            return None  # `command -v` only asks, `env -i` and its kin change the environment
+        if valued and re.fullmatch(valued, text):
+            position += 2
+        elif _TRANSPARENT_FLAGS.fullmatch(text):
+            position += 1
+        else:
+            return None
+    if name == "timeout":
+        if position >= len(words) or not re.fullmatch(r"\d+(?:\.\d+)?[smhd]?", words[position].text):
+            return None
+        position += 1
+    if position >= len(words) or "=" in words[position].text:
+        return None
+    return tuple(words[position:])
+
+
+def _runs_another(words: Sequence[Word]) -> bool:
+    name = _base(words[0])
+    if name in _SHELLS:
+        return len(words) < 2 or words[1].text.startswith("-")
+    return name in _OPAQUE
+
+
+def _runs(words: Sequence[Word]) -> tuple[str, ...]:
+    """The words that say what a wrapper runs: a rule that does not spell them does not cover it."""
+    if not _runs_another(words):
+        return ()
+    name = _base(words[0])
+    if name in _SHELLS or name in ("eval", "trap", "su", "script", "watch", "flock"):
+        return tuple(word.text for word in words[1:]) or (" ",)
+    for word in words[1:]:
+        if not word.text.startswith("-"):
+            return (word.text,)
+    return (" ",)  # spelled by no rule
+
+
+def _guesses(command: Command, place: _Place) -> Iterator[Part]:
+    """Everything a wrapper might run: each tail of its words, and each argument that is shell text itself."""
+    words = command.words[: MAX_ARGUMENTS + 1]
+    for start in range(1, len(words)):
+        tail = replace(command, words=words[start:], redirects=())
+        yield replace(_judged(tail, place), certain=False, inner=True)
+        text = words[start].text
+        if _SPLITS.search(text) and place.nesting < MAX_NESTING:
+            directories = sorted(command.directories) if command.directories else [place.cwd]
+            inside = judge(
+                text,
+                cwd=directories[0],
+                home=place.home,
+                roots=place.roots,
+                trusted=place.trusted,
+                nesting=place.nesting + 1,
+            )
+            for part in inside.parts:
+                yield replace(part, certain=False, inner=True)
+    joined = " ".join(word.text for word in words[1:])
+    if _base(words[0]) in ("eval", "ssh", "watch") and place.nesting < MAX_NESTING:
+        for part in judge(
+            joined, cwd=place.cwd, home=place.home, roots=place.roots, trusted=place.trusted, nesting=place.nesting + 1
+        ).parts:
+            yield replace(part, certain=False, inner=True)

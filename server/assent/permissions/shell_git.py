@@ -1,0 +1,349 @@
+"""git: which subcommands and flags only read, and whether the repository they would read is the user's own.
+
+A repository's configuration can name programs for git to run, so git is auto-allowed only in a repository that sits at
+a trusted workspace root and whose configuration holds nothing of the kind; and it runs under `hardening_env`.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from assent.permissions.paths import real_directory
+from assent.permissions.shell_options import Row, Usage, read_usage, row
+from assent.permissions.shell_syntax import Directories, Word
+
+_DIFF = """-p -u -s -w -b -a -R -z -m -c -W -U: -S: -G: -M? -C? -B? -X? --patch --no-patch --unified= --stat=? --numstat
+    --shortstat --summary --compact-summary --name-only --name-status --color=? --no-color --color-moved=? --word-diff=?
+    --word-diff-regex= --color-words=? --ignore-all-space --ignore-space-change --ignore-blank-lines
+    --ignore-space-at-eol --ignore-cr-at-eol --minimal --patience --histogram --diff-algorithm= --text --full-index
+    --binary --abbrev=? --no-abbrev --relative=? --no-relative --exit-code --quiet --no-ext-diff --no-textconv
+    --no-renames --find-renames=? --find-copies=? --find-copies-harder --diff-filter= --pickaxe-regex --pickaxe-all
+    --src-prefix= --dst-prefix= --no-prefix --default-prefix --raw --check --function-context --inter-hunk-context=
+    --dirstat=? --cc --combined-all-paths --indent-heuristic --no-indent-heuristic --ignore-submodules=?
+    --ws-error-highlight= --patch-with-stat --patch-with-raw --cumulative"""
+_HISTORY = """-n: -i -E -F -P -g -q -t --oneline --graph --no-graph --decorate=? --no-decorate --decorate-refs= --all
+    --branches=? --tags=? --remotes=? --glob= --exclude= --max-count= --skip= --since= --after= --until= --before=
+    --author= --committer= --grep= --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --all-match
+    --invert-grep --merges --no-merges --min-parents= --max-parents= --first-parent --reverse --date= --format= --pretty=?
+    --follow -L: --topo-order --date-order --author-date-order --left-right --left-only --right-only --cherry-pick
+    --cherry-mark --cherry --no-walk=? --abbrev-commit --no-abbrev-commit --full-history --simplify-merges
+    --simplify-by-decoration --ancestry-path --source --show-pulls --notes=? --no-notes --encoding= --children --parents
+    --boundary --relative-date --walk-reflogs --full-diff --sparse --dense --no-expand-tabs --use-mailmap --no-mailmap
+    --log-size --clear-decorations --not --count --timestamp"""
+
+
+def _gpg_free(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """%G… and %(signature…) make git start the configured gpg program."""
+    for word in words:
+        if "%G" in word.text or "signature" in word.text:
+            usage.hazard("a format that verifies signatures", word.text)
+
+
+def _branch(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    _gpg_free(words, usage, used)
+    if usage.operands and not used & {"-l", "--list"}:
+        usage.hazard("it would create a branch or a tag", usage.operands[0].text)
+
+
+def _one_of(first: str, allowed: str, *, bare: bool = True) -> "Row":
+    """Subcommands of a subcommand: only those named."""
+    names = allowed.split()
+
+    def check(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+        if not usage.operands and bare:
+            return
+        if not usage.operands or usage.operands[0].text not in names:
+            usage.hazard(f"git {first} {usage.operands[0].text if usage.operands else ''}".strip(), first)
+
+    return row("-v -p --stat --porcelain -z --verbose --all --push --name-only", "text", wild_flags=False, check=check)
+
+
+def _config(_words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    if not used & {"--get", "--get-all", "--get-regexp", "--list", "-l"} or len(usage.operands) > 1:
+        usage.hazard("it may change the configuration", "config")
+
+
+def _diff_row(extra: str = "") -> Row:
+    return row(f"{_DIFF} {extra}", "paths", numeric=True, wild_flags=False, recursive="*", check=_gpg_free)
+
+
+SUBCOMMANDS: dict[str, Row] = {
+    "status": row(
+        """-s -b -v -z -u? --short --branch --porcelain=? --long --verbose --show-stash --untracked-files=? --ignored=?
+        --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=? --column=? --no-column
+        --ignore-submodules=?""",
+        "paths",
+        wild_flags=False,
+    ),
+    "diff": _diff_row("--cached --staged --merge-base"),
+    "log": _diff_row(_HISTORY),
+    "show": _diff_row(_HISTORY),
+    "rev-list": _diff_row(_HISTORY + " --objects --no-commit-header"),
+    "shortlog": row(
+        _HISTORY + " -s -e -c --summary --numbered --email --group=", "text", wild_flags=False, check=_gpg_free
+    ),
+    "reflog": row(
+        _HISTORY,
+        "text",
+        numeric=True,
+        wild_flags=False,
+        check=lambda words, usage, used: _reflog(words, usage, used),
+    ),
+    "blame": row(
+        """-l -t -s -e -w -f -n -p -b -c -L: -M? -C? --porcelain --line-porcelain --incremental --show-name --show-number
+        --show-email --date= --since= --root --abbrev= --color-lines --color-by-age --first-parent""",
+        "paths",
+        wild_flags=False,
+        recursive="*",
+    ),
+    "grep": row(
+        """-n -i -w -v -l -L -c -h -H -E -F -P -G -o -p -W -q -a -I -z -e: -A: -B: -C: -m: --line-number --ignore-case
+        --word-regexp --invert-match --files-with-matches --files-without-match --count --only-matching --show-function
+        --function-context --extended-regexp --fixed-strings --perl-regexp --basic-regexp --quiet --cached --untracked
+        --max-depth= --max-count= --context= --after-context= --before-context= --and --or --not --all-match --break
+        --heading --full-name --column --color=? --no-color --no-textconv --null --text --exclude-standard""",
+        "pattern",
+        numeric=True,
+        wild_flags=False,
+        recursive="*",
+    ),
+    "branch": row(
+        """-a -r -l -v -i --list --all --remotes --verbose --show-current --merged= --no-merged= --contains= --no-contains=
+        --points-at= --sort= --format= --color=? --no-color --column=? --no-column --ignore-case --abbrev=? --no-abbrev""",
+        "text",
+        wild_flags=False,
+        check=_branch,
+    ),
+    "tag": row(
+        """-l -i -n? --list --sort= --format= --contains= --no-contains= --merged= --no-merged= --points-at= --column=?
+        --no-column --color=? --ignore-case""",
+        "text",
+        wild_flags=False,
+        check=_branch,
+    ),
+    "remote": _one_of("remote", "get-url"),
+    "stash": _one_of("stash", "list show", bare=False),
+    "worktree": _one_of("worktree", "list", bare=False),
+    "rev-parse": row(
+        """-q --show-toplevel --abbrev-ref=? --short=? --verify --git-dir --absolute-git-dir --git-common-dir
+        --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-prefix --show-cdup
+        --show-superproject-working-tree --symbolic-full-name --symbolic --all --branches=? --tags=? --remotes=? --quiet
+        --revs-only --no-revs --show-object-format=?""",
+        "text",
+        wild_flags=False,
+    ),
+    "ls-files": row(
+        """-c -d -m -o -i -s -t -u -v -z -k -x: --cached --deleted --modified --others --ignored --stage --unmerged --killed
+        --exclude-standard --exclude= --full-name --error-unmatch --abbrev=? --eol --deduplicate --directory
+        --no-empty-directory --format=""",
+        "paths",
+        wild_flags=False,
+    ),
+    "ls-tree": row(
+        "-r -t -d -l -z --long --name-only --name-status --object-only --full-name --full-tree --abbrev=? --format=",
+        "text",
+        wild_flags=False,
+    ),
+    "describe": row(
+        "--tags --all --always --long --abbrev= --match= --exclude= --contains --exact-match --first-parent --candidates=",
+        "text",
+        wild_flags=False,
+    ),
+    "cat-file": row("-t -s -p -e", "text", wild_flags=False, recursive="-p"),
+    "config": row(
+        """-l -z --get --get-all --get-regexp --list --show-origin --show-scope --name-only --local --global --system --null
+        --type= --bool --int --default=""",
+        "text",
+        wild_flags=False,
+        check=_config,
+    ),
+    "merge-base": row("-a --all --octopus --is-ancestor --independent --fork-point", "text", wild_flags=False),
+    "name-rev": row("--tags --refs= --exclude= --name-only --always --all", "text", wild_flags=False),
+    "symbolic-ref": row("-q --quiet --short", "text", most=1, wild_flags=False),
+    "show-ref": row(
+        "-q -s -d --head --heads --tags --branches --verify --hash=? --dereference --abbrev=? --quiet",
+        "text",
+        wild_flags=False,
+    ),
+    "for-each-ref": row(
+        "--count= --sort= --format= --points-at= --merged= --no-merged= --contains= --no-contains= --ignore-case",
+        "text",
+        wild_flags=False,
+        check=_gpg_free,
+    ),
+    "check-ignore": row("-v -q -n -z --verbose --quiet --non-matching --no-index", "paths", wild_flags=False),
+    "count-objects": row("-v -H --verbose --human-readable", "none"),
+    "version": row("--build-options", "none"),
+}
+_GLOBAL = frozenset({"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects"})
+_GLOBAL_VALUED = frozenset(
+    {"-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix"}
+)
+
+
+def git_usage(words: Sequence[Word]) -> tuple[Usage, list[Word]]:
+    """What a git line does, and the directories its `-C` flags lead through. `words` without `git` itself."""
+    moves: list[Word] = []
+    position = 0
+    early = Usage()
+    while position < len(words) and words[position].text.startswith("-"):
+        text = words[position].text
+        if text == "-C" and position + 1 < len(words):
+            moves.append(words[position + 1])
+            position += 2
+        elif text in ("--version", "-v") and len(words) == 1:
+            return early, moves
+        else:
+            if text not in _GLOBAL:
+                early.hazard(f"git's `{text}`", text)
+            position += 2 if text in _GLOBAL_VALUED else 1
+    if position >= len(words):
+        early.hazard("git without a subcommand", "git")
+        return early, moves
+    name = words[position].text
+    found = SUBCOMMANDS.get(name)
+    if found is None:
+        early.operands.extend(words[position + 1 :])
+        if not early.hazards:
+            early.hazard(UNKNOWN_SUBCOMMAND, name)
+        return early, moves
+    usage = read_usage(found, words[position + 1 :])
+    if any(word.text == "--help" for word in words):
+        usage.hazard("git's `--help` starts a viewer", "--help")
+    usage.hazards[:0] = early.hazards
+    usage.spelled[:0] = early.spelled
+    return usage, moves
+
+
+UNKNOWN_SUBCOMMAND = "git subcommand that may change something"
+
+
+def _reflog(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    _gpg_free(words, usage, used)
+    if usage.operands and usage.operands[0].text in ("expire", "delete", "drop", "write"):
+        usage.hazard("it would change the reflog", usage.operands[0].text)
+
+
+_SAFE_SECTIONS = frozenset(
+    "branch user author committer color advice gc pack pull push init rerere format i18n commit tag fetch rebase blame feature index help column versionsort transfer maintenance".split()
+)
+_SAFE_KEYS = {
+    "core": frozenset(
+        """repositoryformatversion filemode bare logallrefupdates symlinks ignorecase precomposeunicode autocrlf eol safecrlf
+        quotepath abbrev compression bigfilethreshold commentchar untrackedcache preloadindex checkstat trustctime
+        protecthfs protectntfs sharedrepository sparsecheckout sparsecheckoutcone longpaths whitespace splitindex
+        multipackindex commitgraph createobject fscache hidedotfiles""".split()
+    ),
+    "remote": frozenset(
+        "url pushurl fetch push tagopt prune prunetags mirror skipdefaultupdate skipfetchall gh-resolved".split()
+    ),
+    "submodule": frozenset("url active branch ignore fetchrecursesubmodules recurse".split()),
+    "merge": frozenset("conflictstyle ff log renames renamelimit stat".split()),
+    "diff": frozenset(
+        "renames renamelimit algorithm colormoved mnemonicprefix noprefix context statgraphwidth wserrorhighlight indentheuristic relative".split()
+    ),
+    "log": frozenset("date decorate abbrevcommit follow mailmap".split()),
+    "status": frozenset("short branch showuntrackedfiles relativepaths showstash".split()),
+    "extensions": frozenset("objectformat worktreeconfig noop refstorage relativeworktrees".split()),
+    "lfs": frozenset({"repositoryformatversion"}),
+}
+_UNSAFE_IN_SAFE = frozenset(
+    {
+        "pager",
+        "program",
+        "sshcommand",
+        "command",
+        "cmd",
+        "editor",
+        "template",
+        "recentobjectshook",
+        "sequence.editor",
+        "packsizelimit",
+        "gpgsign",
+        "templatedir",
+        "headers",
+    }
+)
+_HEADER = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)')
+_KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=.*)?")
+
+
+def repository_doubt(directories: Directories, roots: Sequence[str], *, trusted: bool) -> str | None:
+    """Why git must not run unasked in these directories; None when each has no repository, or the root's own."""
+    if not trusted:
+        return "git runs what a repository's configuration says, and this workspace is not trusted"
+    if directories is None:
+        return "nobody can say in which directory git would run"
+    real_roots = {real_directory(root) for root in roots}
+    for directory in directories:
+        place = real_directory(directory)
+        while True:
+            if Path(place, ".git").exists() or Path(place, ".git").is_symlink():
+                if place not in real_roots:
+                    return f"the repository at {place} is not at the top of a workspace folder"
+                if doubt := config_doubt(Path(place, ".git")):
+                    return doubt
+                break
+            if Path(place, "HEAD").exists() and (Path(place, "objects").exists() or Path(place, "commondir").exists()):
+                return f"{place} is a bare repository inside the workspace"
+            if place == "/":
+                break
+            place = os.path.dirname(place)  # noqa: PTH120  an absolute string
+    return None
+
+
+def config_doubt(git_dir: Path) -> str | None:
+    """Whether the repository's own configuration names a program, or holds anything we do not know."""
+    if git_dir.is_file():
+        return None if _linked_worktree(git_dir) else "the repository's .git file leads elsewhere"
+    for name in ("config", "config.worktree"):
+        try:
+            text = (git_dir / name).read_text(errors="replace")
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return "the repository's configuration cannot be read"
+        if key := unsafe_key(text):
+            return f"the repository's configuration sets {key}, which may run programs"
+    return None
+
+
+def unsafe_key(text: str) -> str | None:
+    """The first setting that is not known to be harmless."""
+    if len(text) > 200_000:
+        return "too much"
+    section = ""
+    for line in text.replace("\\\n", "").splitlines():
+        if not (rest := line.strip()) or rest[0] in "#;":
+            continue
+        if header := _HEADER.fullmatch(line):
+            section = header[1].casefold()
+            rest = header[2].strip()
+            if section not in _SAFE_SECTIONS and section not in _SAFE_KEYS:
+                return section
+            if not rest or rest[0] in "#;":
+                continue
+        key = _KEY.fullmatch(rest)
+        if key is None:
+            return rest[:40]
+        name = key[1].casefold()
+        known = _SAFE_KEYS.get(section)
+        if (known is None and name in _UNSAFE_IN_SAFE) or (known is not None and name not in known):
+            return f"{section}.{name}"
+    return None
+
+
+def _linked_worktree(git_file: Path) -> bool:
+    """A worktree or submodule whose real git directory lies in another repository's .git, with clean configuration."""
+    try:
+        line = git_file.read_text(errors="replace")[:4096].strip()
+    except OSError:
+        return False
+    if not line.startswith("gitdir: "):
+        return False
+    target = Path(git_file.parent, line.removeprefix("gitdir: "))
+    if ".git" not in target.parts or not target.is_dir():
+        return False
+    common = target.parents[1] if target.parent.name == "worktrees" else target
+    return config_doubt(common) is None and (common == target or config_doubt(target) is None)

@@ -1,0 +1,194 @@
+"""Arguments that are little languages: find's expression, sed and awk programs, printf formats, `test`, jq filters.
+
+Each checker knows a small harmless part of its language and calls everything else a hazard.
+"""
+
+import re
+from collections.abc import Sequence
+
+from assent.permissions.shell_options import Usage
+from assent.permissions.shell_syntax import Word
+
+_FIND_ALONE = frozenset(
+    """-empty -readable -writable -executable -nouser -nogroup -depth -d -mount -xdev -noleaf -prune -print -print0 -quit
+    -true -false -not ! -a -and -o -or ( ) , -ls -daystart -ignore_readdir_race -noignore_readdir_race -warn -nowarn
+    -help --help -version --version""".split()
+)
+_FIND_VALUED = frozenset(
+    """-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -maxdepth -mindepth -size
+    -mtime -mmin -atime -amin -ctime -cmin -newermt -newerat -newerct -newerBt -perm -user -group -uid -gid -links -inum
+    -fstype -lname -ilname -printf -used -context""".split()
+)
+_FIND_FILES = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
+
+
+def check_find(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """Only tests and printing; `-exec`, `-delete`, `-fprintf` and their kin do things."""
+    usage.hazards.clear()
+    usage.spelled.clear()
+    usage.reads.clear()
+    position = 0
+    while position < len(words) and words[position].text in ("-H", "-P"):
+        position += 1
+    while position < len(words) and words[position].text[:1] not in ("-", "(", "!", ","):
+        usage.reads.append(words[position])
+        position += 1
+    if any(word.wild_start for word in words):
+        usage.hazard("a wildcard may expand to a file name that is taken for an action", "*")
+    while position < len(words):
+        text = words[position].text
+        if text in _FIND_ALONE:
+            position += 1
+        elif text in _FIND_VALUED and position + 1 < len(words):
+            position += 2
+        elif text in _FIND_FILES and position + 1 < len(words):
+            usage.reads.append(words[position + 1])
+            position += 2
+        else:
+            usage.hazard(f"find's `{text}`", text)
+            position += 1
+
+
+_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
+_SED_SIMPLE = re.compile(
+    rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*(?:{_SED_ADDRESS}|\+\d+))?)?\s*!?\s*(?:[pdPDgGhHxnN=]|q\d*)?\s*(?:[;\n]|$)"
+)
+_SED_SUBSTITUTE = re.compile(
+    rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*(?:{_SED_ADDRESS}|\+\d+))?)?\s*!?\s*[sy]([/|,#:@!%+])"
+    r"((?:(?!\1)[^\\\n]|\\[^\n])*)\1((?:(?!\1)[^\\\n]|\\[^\n])*)\1[gpiI0-9]*\s*(?:[;\n]|$)"
+)
+
+
+def check_sed(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    """Print, delete, substitute; `e` runs, `w` writes, `r` reads, `-i` edits."""
+    scripts = [
+        following.text for word, following in zip(words, words[1:], strict=False) if word.text in ("-e", "--expression")
+    ]
+    scripts += [word.text.partition("=")[2] for word in words if word.text.startswith("--expression=")]
+    scripts += [word.text[2:] for word in words if re.match(r"-e.", word.text)]
+    if used & {"-e", "--expression"}:
+        if not scripts or any(re.match(r"-[a-zA-Z]+e", word.text) for word in words):
+            usage.hazard("a sed script in an unusual place", "-e")
+    elif usage.operands:
+        scripts = [usage.operands[0].text]
+        usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
+    else:
+        usage.hazard("sed without a script", "sed")
+    for script in scripts:
+        if not plain_sed(script):
+            usage.hazard(f"the sed script `{script}`", script)
+
+
+def plain_sed(script: str) -> bool:
+    position = 0
+    while position < len(script):
+        found = _SED_SUBSTITUTE.match(script, position) or _SED_SIMPLE.match(script, position)
+        if found is None or found.end() == position:
+            return False
+        position = found.end()
+    return True
+
+
+_AWK_FIELD = r"(?:\$(?:\d+|NF)|NR|NF|\"[^\"\\|]*\")"
+_AWK = re.compile(
+    r"\s*(?:(?:/[^/\\\n]*/|(?:NR|NF|\$\d+)\s*(?:==|!=|<|>|<=|>=|~)\s*(?:\d+|\"[^\"\\]*\"|/[^/\\\n]*/))\s*)?"
+    rf"(?:\{{\s*print(?:\s+{_AWK_FIELD}(?:\s*,?\s*{_AWK_FIELD})*)?\s*;?\s*\}})?\s*"
+)
+
+
+def check_awk(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """A condition and a `print` of fields; anything longer may open files or run programs."""
+    if not usage.operands:
+        usage.hazard("awk without a program", "awk")
+        return
+    program = usage.operands[0]
+    if not program.text.strip() or not _AWK.fullmatch(program.text):
+        usage.hazard("an awk program that does more than print fields", program.text)
+    usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
+    for word in usage.reads:
+        if "=" in word.text or word.wild:
+            usage.hazard(f"`{word.text}` may be an assignment", word.text)
+
+
+_PRINTF = re.compile(r"(?:[^%]|%%|%[-+ #0']*\d*(?:\.\d+)?[sdiouxXcbqfeEgG])*")
+
+
+def check_printf(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """`-v` and `%n` store into variables, and a subscript there is executed."""
+    usage.hazards.clear()
+    usage.spelled.clear()
+    if not words or words[0].wild or words[0].text.startswith("-") or not _PRINTF.fullmatch(words[0].text):
+        usage.hazard("a printf format that is not plain", words[0].text if words else "printf")
+
+
+_TEST_FILES = frozenset(f"-{letter}" for letter in "efdsrwxLhbcpSOGugk")
+_TEST_TEXT = frozenset({"-n", "-z"})
+_TEST_NUMBERS = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+
+
+def check_test(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """File tests and comparisons; `-v` and arithmetic evaluate their operands."""
+    usage.hazards.clear()
+    usage.spelled.clear()
+    args = list(words)
+    while args and args[0].text == "!":
+        args.pop(0)
+    texts = [word.text for word in args]
+    if any(word.wild for word in args):
+        usage.hazard("a wildcard in a test", "*")
+    match texts:
+        case [] | [_] if texts[:1] not in (["-v"], ["-R"]):
+            return
+        case [operator, _] if operator in _TEST_FILES:
+            usage.reads.append(args[1])
+        case [operator, _] if operator in _TEST_TEXT:
+            return
+        case [_, "=" | "==" | "!=", _]:
+            return
+        case [_, "-nt" | "-ot" | "-ef", _]:
+            usage.reads.extend((args[0], args[2]))
+        case [left, operator, right] if operator in _TEST_NUMBERS and left.isdigit() and right.isdigit():
+            return
+        case _:
+            usage.hazard(f"the test `{' '.join(texts)}`", texts[0])
+
+
+def check_bracket(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    if not words or words[-1].text != "]":
+        usage.hazard("`[` without `]`", "[")
+        return
+    check_test(words[:-1], usage, used)
+
+
+_JQ_REACHES_OUT = re.compile(
+    r"\b(?:env|ENV|import|include|modulemeta|input_filename|get_search_list|getpath|debug|stderr|halt_error)\b|\$__"
+)
+
+
+def check_jq(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    if not usage.operands:
+        usage.hazard("jq without a filter", "jq")
+        return
+    if _JQ_REACHES_OUT.search(usage.operands[0].text):
+        usage.hazard("a jq filter that reads more than its input", usage.operands[0].text)
+    usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
+
+
+def check_sleep(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    if len(words) != 1 or not re.fullmatch(r"\d{1,2}(?:\.\d+)?s?", words[0].text):
+        usage.hazard("a long sleep", words[0].text if words else "sleep")
+
+
+def check_ps(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """Never with `e`, which shows environments."""
+    usage.hazards.clear()
+    usage.spelled.clear()
+    for word in words:
+        if word.text not in ("aux", "ax", "-e", "-ef", "-A", "-f", "-l", "-a", "-x", "-u"):
+            usage.hazard(f"ps's `{word.text}`", word.text)
+
+
+def check_command(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    """Only `command -v name`; running one is the wrapper's business."""
+    if not used & {"-v", "-V"}:
+        usage.hazard("`command` runs a program", words[0].text if words else "command")

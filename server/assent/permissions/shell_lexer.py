@@ -1,0 +1,114 @@
+"""A second, much smaller reading of a shell line, to hold the grammar's reading against.
+
+Knows only plain words, quotes, `$NAME`, operators, comments and heredocs that are plain text; anything else is an
+error. A line is auto-allowed only when this lexer and the tree-sitter grammar find the very same words, operators and
+command boundaries, so that a bug in one of them cannot hide a command.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+
+class LexError(ValueError):
+    """Not in the small language; the message says what was met."""
+
+
+@dataclass(slots=True)
+class Lexed:
+    """Spans are byte offsets. A segment is the words between two control operators."""
+
+    segments: list[list[tuple[int, int]]] = field(default_factory=lambda: [[]])
+    operators: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    @property
+    def words(self) -> list[tuple[int, int]]:
+        return [span for segment in self.segments for span in segment]
+
+
+_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
+_COMMENT = re.compile(r"#[^\n]*")
+_DESCRIPTOR = re.compile(r"[0-9]+(?=[<>])")
+_OPERATOR = re.compile(r"&&|\|\||&>>|&>|>>|>\||>&|<&|<<<|<<-|<<|<>|[;&|()<>]")
+_REDIRECTS = frozenset({"&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"})
+_VARIABLE = r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\}|\?)"
+_WORD = re.compile(
+    r"(?:[^\s'\"\\$`;&|()<>]"  # plain
+    r"|\\[^\n]"  # one quoted character
+    r"|'[^']*'"
+    rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\"\s]))*\""
+    rf"|{_VARIABLE})+"
+)
+_RESERVED = frozenset("if then elif else fi for while until case select function coproc do done esac in [[ ]]".split())
+
+
+def lex(data: bytes) -> Lexed:
+    """Raises LexError for everything outside the small language."""
+    text = data.decode("latin-1")  # one character per byte, so offsets agree with the grammar's
+    out = Lexed()
+    position = 0
+    pending: list[tuple[str, bool, bool]] = []
+    heredoc: str | None = None
+    while position < len(text):
+        if found := _BLANK.match(text, position):
+            position = found.end()
+        elif text[position] == "\n":
+            if heredoc is not None:
+                raise LexError("a heredoc without a delimiter")
+            position = _bodies(text, position + 1, pending, out)
+            pending = []
+            out.segments.append([])
+        elif text[position] == "#":
+            position = _COMMENT.match(text, position).end()  # type: ignore[union-attr]  # it starts with #
+        elif found := _DESCRIPTOR.match(text, position):
+            position = found.end()
+        elif found := _OPERATOR.match(text, position):
+            operator = found.group()
+            out.operators.add((position, operator))
+            if operator not in _REDIRECTS:
+                out.segments.append([])
+            heredoc = operator if operator in ("<<", "<<-") else None
+            position = found.end()
+        elif found := _WORD.match(text, position):
+            word, span = found.group(), found.span()
+            if heredoc is not None:
+                quoted = any(c in word for c in "'\"\\")
+                pending.append((re.sub(r"['\"\\]", "", word), quoted, heredoc == "<<-"))
+                heredoc = None
+            _add_word(out, word, span)
+            position = found.end()
+        else:
+            raise LexError(f"`{text[position : position + 12]}` is not plain shell")
+    if pending:
+        raise LexError("a heredoc that does not end")
+    return out
+
+
+def _add_word(out: Lexed, word: str, span: tuple[int, int]) -> None:
+    segment = out.segments[-1]
+    if not segment:
+        if word in _RESERVED:
+            raise LexError(f"`{word}` starts a compound command")
+        if word in ("!", "{", "}"):
+            out.segments.append([])
+            return
+    segment.append(span)
+
+
+def _bodies(text: str, position: int, pending: list[tuple[str, bool, bool]], out: Lexed) -> int:
+    """Skip the bodies of the heredocs begun on the line that just ended."""
+    for delimiter, quoted, strip_tabs in pending:
+        start = position
+        while True:
+            end = text.find("\n", position)
+            line = text[position:] if end < 0 else text[position:end]
+            if (line.lstrip("\t") if strip_tabs else line) == delimiter:
+                break
+            if end < 0:
+                raise LexError("a heredoc that does not end")
+            position = end + 1
+        if not quoted and any(c in text[start:position] for c in "$`\\"):
+            raise LexError("a heredoc whose text the shell expands")
+        out.heredocs.append((start, position))
+        position = len(text) if end < 0 else end + 1
+    return position

@@ -1,0 +1,562 @@
+"""A shell line as the commands in it: what tree-sitter's bash grammar finds, taken only where we know every node.
+
+Owns reading, not judging. `read` gives every simple command anywhere in the text, also inside what we do not
+understand, so that deny rules see it all; and `doubts`, the reasons why the text as a whole is not understood. A text
+with a doubt is never auto-allowed. Working directories are followed through `cd`; every possible one is kept.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from assent.permissions import shell_lexer
+from assent.permissions.paths import PathRefused, locate
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MAX_LENGTH = 10_000  # longer lines ask
+MAX_READ = 200_000  # longer lines are not even searched for denied commands
+MAX_DEPTH = 60
+MAX_DIRECTORIES = 8
+
+Directories = frozenset[str] | None
+"""The working directories a command may run in; None when nobody can say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """One argument. `text` is what the command gets; `pattern` the same with quoted wildcards escaped."""
+
+    text: str
+    pattern: str = ""
+    known: bool = True  # False: the shell decides what this becomes
+    wild: bool = False  # holds an unquoted wildcard
+    span: tuple[int, int] = (0, 0)
+
+    @property
+    def wild_start(self) -> bool:
+        """Could the expansion begin with a dash and be taken for a flag?"""
+        return self.wild and self.text[:1] in "*?["
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redirect:
+    operator: str
+    target: Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One simple command and every directory it may run in."""
+
+    words: tuple[Word, ...]
+    redirects: tuple[Redirect, ...] = ()
+    directories: Directories = None
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        return tuple(word.text for word in self.words)
+
+    @property
+    def known(self) -> bool:
+        return all(word.known for word in self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    text: str
+    commands: tuple[Command, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def read(text: str, *, cwd: str, home: str) -> Script:
+    if len(text) > MAX_READ:
+        return Script(text=text, doubts=("the command is too long to be read",))
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        return Script(text=text, doubts=("the command holds broken characters",))
+    tree = _parser().parse(data)
+    reader = _Reader(home=home, cwd=cwd)
+    reader.doubts.extend(_text_doubts(text))
+    if tree.root_node.has_error:
+        reader.doubt("the command cannot be parsed")
+    reader.statement(tree.root_node, frozenset({cwd}), 0)
+    if not reader.doubts:
+        try:
+            _agree(reader, shell_lexer.lex(data))
+        except shell_lexer.LexError as error:
+            reader.doubt(str(error))
+    return Script(text=text, commands=tuple(reader.commands), doubts=tuple(dict.fromkeys(reader.doubts)))
+
+
+def warm_up() -> None:
+    """Load the grammar before the first decision needs it."""
+    _parser()
+
+
+@lru_cache(maxsize=1)
+def _parser() -> "Parser":
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def _text_doubts(text: str) -> Iterator[str]:
+    if len(text) > MAX_LENGTH:
+        yield "the command is too long to be judged"
+    if any((ord(c) < 32 and c not in "\n\t") or ord(c) == 127 for c in text):
+        yield "the command holds control characters"
+    if not text.isascii() and any(
+        unicodedata.category(c) in ("Cf", "Cc", "Zs", "Zl", "Zp", "Co", "Cn") for c in text if ord(c) > 127
+    ):
+        yield "the command holds invisible characters"
+    if not text.strip():
+        yield "the command is empty"
+
+
+def _agree(reader: "_Reader", lexed: shell_lexer.Lexed) -> None:
+    """The grammar's words, operators and boundaries against the lexer's."""
+    if sorted(reader.spans) != sorted(lexed.words) or reader.operators != lexed.operators:
+        raise shell_lexer.LexError("two readings of the command disagree")
+    segment_of = {span: number for number, segment in enumerate(lexed.segments) for span in segment}
+    seen: set[int] = set()
+    for command in reader.commands:
+        if not command.words:
+            continue  # redirections of a whole group; their words were compared above
+        numbers = {segment_of[word.span] for word in command.words}
+        if len(numbers) != 1 or numbers & seen:
+            raise shell_lexer.LexError("two readings of the command disagree")
+        seen |= numbers
+    if sorted(reader.heredocs) != sorted(lexed.heredocs):
+        raise shell_lexer.LexError("two readings of the heredoc disagree")
+
+
+_OPERATORS = frozenset(
+    {"&&", "||", "|", "|&", ";", "&", "(", ")", "&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"}
+)
+_WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
+_KNOWN_VARIABLES = ("HOME", "PWD")
+_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}|\{.*[,].*\}", re.DOTALL)
+_GLOB = re.compile(r"[*?\[]")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+
+
+@dataclass(slots=True)
+class _Reader:
+    home: str
+    cwd: str
+    commands: list[Command] = field(default_factory=list[Command])
+    doubts: list[str] = field(default_factory=list[str])
+    spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    operators: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def doubt(self, reason: str) -> None:
+        self.doubts.append(reason)
+
+    def statement(self, node: "Node", here: Directories, depth: int) -> tuple[Directories, Directories]:
+        """Read one statement begun in `here`; gives the directories after success, and after anything."""
+        if depth > MAX_DEPTH:
+            self.doubt("the command is nested too deeply")
+            return None, None
+        match node.type:
+            case "program" | "compound_statement":
+                return self._sequence(node, here, depth)
+            case "subshell":
+                self._sequence(node, here, depth)
+                return here, here
+            case "list":
+                return self._list(node, here, depth)
+            case "pipeline":
+                for child in node.children:
+                    if child.is_named:
+                        self.statement(child, here, depth + 1)
+                    else:
+                        self._operator(child)
+                return here, here
+            case "negated_command":
+                after: Directories = here
+                for child in node.named_children:
+                    after = self.statement(child, here, depth + 1)[1]
+                return after, after
+            case "redirected_statement":
+                return self._redirected(node, here, depth)
+            case "command":
+                return self._command(node, here, (), depth)
+            case "test_command":
+                return self._test(node, here, (), depth)
+            case "comment":
+                return here, here
+            case _:
+                self._unknown(node, here, depth)
+                return None, None
+
+    def _sequence(self, node: "Node", here: Directories, depth: int) -> tuple[Directories, Directories]:
+        success = anything = here
+        for child in node.children:
+            if child.type == "comment":
+                continue
+            if child.is_named:
+                success, after = self.statement(child, anything, depth + 1)
+                anything = self._either(anything, after)
+            elif child.type not in ("{", "}", "\n"):
+                self._operator(child)
+        return success, anything
+
+    def _list(self, node: "Node", here: Directories, depth: int) -> tuple[Directories, Directories]:
+        success = anything = here
+        operator = "&&"
+        for child in node.children:
+            if child.type == "comment":
+                continue
+            if not child.is_named:
+                operator = child.type
+                self._operator(child)
+                continue
+            won, after = self.statement(child, success if operator == "&&" else anything, depth + 1)
+            success = won if operator == "&&" else self._either(success, won)
+            anything = self._either(anything, after)
+        return success, anything
+
+    def _redirected(self, node: "Node", here: Directories, depth: int) -> tuple[Directories, Directories]:
+        redirects: list[Redirect] = []
+        body: Node | None = None
+        extra: list[Node] = []
+        for child in node.named_children:
+            if child.type == "file_redirect":
+                redirects.extend(self._file_redirect(child, depth))
+            elif child.type == "heredoc_redirect":
+                extra.extend(self._heredoc(child, redirects, depth))
+            elif child.type == "herestring_redirect":
+                self._herestring(child, depth)
+            elif child.type == "comment":
+                continue
+            elif body is None:
+                body = child
+            else:
+                self._unknown(child, here, depth)
+        if body is None:
+            self.commands.append(Command(words=(), redirects=tuple(redirects), directories=here))
+            self.doubt("a redirection without a command")
+            return here, here
+        if body.type == "command":
+            result = self._command(body, here, tuple(redirects), depth)
+        elif body.type == "test_command":
+            result = self._test(body, here, tuple(redirects), depth)
+        else:
+            result = self.statement(body, here, depth + 1)
+            if redirects:
+                everywhere = self._either(here, result[1])
+                self.commands.append(Command(words=(), redirects=tuple(redirects), directories=everywhere))
+        for rest in extra:
+            self.statement(rest, here, depth + 1)
+        return result
+
+    def _command(
+        self, node: "Node", here: Directories, redirects: tuple[Redirect, ...], depth: int
+    ) -> tuple[Directories, Directories]:
+        words: list[Word] = []
+        own: list[Redirect] = []
+        for child in node.children:
+            match child.type:
+                case "command_name":
+                    words.append(self._word(child.children[0] if child.children else child, depth))
+                case "file_redirect":
+                    own.extend(self._file_redirect(child, depth))
+                case "herestring_redirect":
+                    self._herestring(child, depth)
+                case "variable_assignment" | "variable_assignments":
+                    self.doubt("a variable is set for the command")
+                    self._search(child, here, depth)
+                case "subshell":
+                    self._unknown(child, here, depth)
+                case "comment":
+                    continue
+                case _ if child.is_named:
+                    words.append(self._word(child, depth))
+                case kind:
+                    words.append(self._odd_leaf(child, kind))
+        command = Command(words=tuple(words), redirects=(*redirects, *own), directories=here)
+        self.commands.append(command)
+        return self._change_directory(command, here)
+
+    def _test(
+        self, node: "Node", here: Directories, redirects: tuple[Redirect, ...], depth: int
+    ) -> tuple[Directories, Directories]:
+        if node.children[0].type != "[":
+            self.doubt(f"`{node.children[0].type}` evaluates arithmetic")
+            self._search(node, here, depth)
+            return here, here
+        words = tuple(self._word(leaf, depth) for leaf in _test_words(node))
+        self.commands.append(Command(words=words, redirects=redirects, directories=here))
+        return here, here
+
+    def _change_directory(self, command: Command, here: Directories) -> tuple[Directories, Directories]:
+        argv = command.argv
+        if not argv or argv[0] not in ("cd", "pushd", "popd"):
+            if argv and argv[0] in ("command", "builtin", "eval", "source", ".", "env") and "cd" in argv:
+                return None, None
+            return here, here
+        target = [word for word in command.words[1:] if word.text != "--"]
+        if argv[0] != "cd" or len(target) != 1 or not target[0].known or target[0].wild or here is None:
+            return None, None
+        there: set[str] = set()
+        for directory in here:
+            try:
+                located = locate(target[0].text, cwd=directory, home=self.home)
+            except PathRefused:
+                return None, None
+            if located.target != located.written and located.written != self.cwd:
+                return None, None  # through a link, `..` means one thing to the shell and another to the kernel
+            there.add(located.target)
+        new = frozenset(there)
+        return new, self._either(here, new)
+
+    def _either(self, one: Directories, other: Directories) -> Directories:
+        if one is None or other is None or len(one | other) > MAX_DIRECTORIES:
+            return None
+        return one | other
+
+    def _file_redirect(self, node: "Node", depth: int) -> list[Redirect]:
+        operator = ""
+        targets: list[Word] = []
+        for child in node.children:
+            if child.type == "file_descriptor":
+                if not (child.text or b"").isdigit():
+                    self.doubt("a file descriptor in a variable")
+            elif not child.is_named:
+                operator = child.type
+                self._operator(child)
+            else:
+                targets.append(self._word(child, depth))
+        if len(targets) != 1:
+            self.doubt(f"a redirection `{operator}` with {len(targets)} targets")
+        if operator in (">&", "<&") and all(word.known and re.fullmatch(r"[0-9]+-?|-", word.text) for word in targets):
+            return []
+        if operator == ">&":
+            operator = "&>"
+        elif operator not in _WRITING and operator != "<":
+            self.doubt(f"the redirection `{operator}`")
+            operator = ">"
+        return [Redirect(operator=operator, target=word) for word in targets]
+
+    def _heredoc(self, node: "Node", redirects: list[Redirect], depth: int) -> list["Node"]:
+        """Its plain text is input; gives back what else the grammar hung on it."""
+        rest: list[Node] = []
+        for child in node.children:
+            match child.type:
+                case "<<" | "<<-":
+                    self._operator(child)
+                case "heredoc_start":
+                    self.spans.append((child.start_byte, child.end_byte))
+                case "heredoc_body":
+                    self.heredocs.append((child.start_byte, child.end_byte))
+                    if any(inner.type != "heredoc_content" for inner in child.named_children):
+                        self.doubt("a heredoc whose text the shell expands")
+                        self._search(child, None, depth)
+                case "heredoc_end":
+                    pass
+                case "file_redirect":
+                    redirects.extend(self._file_redirect(child, depth))
+                case "pipeline" if child.children and child.children[0].type == "|":
+                    rest.append(child)
+                case _:
+                    self.doubt("a heredoc in the middle of a line")
+                    self._search(child, None, depth)
+        return rest
+
+    def _herestring(self, node: "Node", depth: int) -> None:
+        for child in node.children:
+            if child.is_named:
+                self._word(child, depth)
+            else:
+                self._operator(child)
+
+    def _operator(self, node: "Node") -> None:
+        if node.type in _OPERATORS:
+            self.operators.add((node.start_byte, node.type))
+        else:
+            self.doubt(f"`{node.type.strip() or node.type!r}` in the command")
+
+    def _odd_leaf(self, node: "Node", kind: str) -> Word:
+        self.doubt(f"`{kind}` in the command")
+        return Word(text=_text(node), known=False, span=(node.start_byte, node.end_byte))
+
+    def _unknown(self, node: "Node", here: Directories, depth: int) -> None:
+        self.doubt(f"{_KINDS.get(node.type, node.type.replace('_', ' '))} in the command")
+        self._search(node, here, depth)
+
+    def _search(self, node: "Node", here: Directories, depth: int) -> None:
+        """Find the commands inside something not understood, for deny rules and the iron gate."""
+        if depth > MAX_DEPTH:
+            self.doubt("the command is nested too deeply")
+            return
+        for child in node.children:
+            if child.type in ("command", "redirected_statement", "test_command", "list", "pipeline"):
+                self.statement(child, here, depth + 1)
+            else:
+                self._search(child, here, depth + 1)
+
+    def _word(self, node: "Node", depth: int) -> Word:
+        pieces: list[tuple[str, str]] = []  # text, pattern
+        known = self._pieces(node, pieces, depth, first=True)
+        text = "".join(piece for piece, _ in pieces)
+        pattern = "".join(pattern or re.sub(r"([*?\[])", r"[\1]", piece) for piece, pattern in pieces)
+        span = (node.start_byte, node.end_byte)
+        self.spans.append(span)
+        if _BRACES.search(_unquoted(pieces)):
+            self.doubt("braces that the shell expands")
+            known = False
+        return Word(text=text, pattern=pattern, known=known, wild=bool(_GLOB.search(_unquoted(pieces))), span=span)
+
+    def _pieces(self, node: "Node", out: list[tuple[str, str]], depth: int, *, first: bool = False) -> bool:
+        source = _text(node)
+        match node.type:
+            case "word" | "number" | "test_operator":
+                plain = self._tilde(source) if first else source
+                if plain is None:
+                    out.append((source, source))
+                    return False
+                out.extend(_unescaped(plain))
+                return not node.named_children or self._inner(node, depth)
+            case "raw_string":
+                out.append((source[1:-1], ""))
+                return True
+            case "string":
+                return self._string(node, out, depth)
+            case "concatenation":
+                known = True
+                for index, child in enumerate(node.children):
+                    known = self._pieces(child, out, depth + 1, first=first and index == 0) and known
+                return known
+            case "simple_expansion" | "expansion":
+                return self._variable(node, out, depth)
+            case "ansi_c_string":
+                self.doubt("a $'…' string")
+                out.append((_decoded(source[2:-1]), ""))
+                return False
+            case _ if not node.is_named and source in ("[", "]", "=", "!=", "!", "==", "<", ">"):
+                out.append((source, ""))
+                return True
+            case _:
+                self._unknown(node, None, depth)
+                out.append((source, ""))
+                return False
+
+    def _inner(self, node: "Node", depth: int) -> bool:
+        self._unknown(node.named_children[0], None, depth)
+        return False
+
+    def _string(self, node: "Node", out: list[tuple[str, str]], depth: int) -> bool:
+        known = True
+        position = node.start_byte + 1
+        data = node.text or b""
+        for child in node.children:
+            if child.type == '"':
+                continue
+            gap = data[position - node.start_byte : child.start_byte - node.start_byte].decode()
+            position = child.end_byte
+            if gap:  # the grammar leaves blanks between expansions out of its nodes
+                out.append((gap, ""))
+            if child.type == "string_content":
+                out.append((re.sub(r"\\([\"\\$`])", r"\1", _text(child)).replace("\\\n", ""), ""))
+            elif child.type in ("simple_expansion", "expansion"):
+                known = self._variable(child, out, depth) and known
+            elif child.type == "$":
+                out.append(("$", ""))
+            else:
+                self._unknown(child, None, depth)
+                out.append((_text(child), ""))
+                known = False
+        tail = data[position - node.start_byte : -1].decode()
+        if tail and data.endswith(b'"') and position < node.end_byte - 1:
+            out.append((tail, ""))
+        return known
+
+    def _variable(self, node: "Node", out: list[tuple[str, str]], depth: int) -> bool:
+        source = _text(node)
+        name = source.strip("${}")
+        if source in (f"${name}", f"${{{name}}}") and name in _KNOWN_VARIABLES:
+            value = self.home if name == "HOME" else self.cwd
+            out.append((value, ""))
+            if name == "PWD":
+                self.doubt("$PWD, which changes with the directory")
+            return name == "HOME" and not re.search(r"[\s*?\[]", value)
+        if source == "$?":
+            out.append(("0", ""))
+            return True
+        self.doubt(f"the variable {source[:40]}, whose value is not known")
+        self._search(node, None, depth)
+        out.append((source, ""))
+        return False
+
+    def _tilde(self, source: str) -> str | None:
+        if not source.startswith("~"):
+            return source
+        if source == "~" or source.startswith("~/"):
+            return re.sub(r"([\s*?\[\\'\"])", r"\\\1", self.home) + source[1:]
+        self.doubt(f"`{source.split('/')[0]}`, another home directory")
+        return None
+
+
+_KINDS = {
+    "command_substitution": "a command substitution",
+    "process_substitution": "a process substitution",
+    "function_definition": "a function definition",
+    "arithmetic_expansion": "arithmetic",
+    "declaration_command": "a variable declaration",
+    "variable_assignment": "an assignment",
+    "variable_assignments": "assignments",
+    "unset_command": "`unset`",
+    "for_statement": "a loop",
+    "c_style_for_statement": "a loop",
+    "while_statement": "a loop",
+    "if_statement": "a condition",
+    "case_statement": "a `case`",
+    "ERROR": "something unreadable",
+}
+
+
+def _text(node: "Node") -> str:
+    return (node.text or b"").decode()
+
+
+def _test_words(node: "Node") -> Iterator["Node"]:
+    for child in node.children:
+        if child.type in ("unary_expression", "binary_expression", "negation_expression", "negated_command"):
+            yield from _test_words(child)
+        else:
+            yield child
+
+
+def _unescaped(source: str) -> Iterator[tuple[str, str]]:
+    position = 0
+    for found in re.finditer(r"\\([\s\S])", source):
+        if found.start() > position:
+            yield source[position : found.start()], source[position : found.start()]
+        yield ("" if found[1] == "\n" else found[1]), ""
+        position = found.end()
+    if position < len(source):
+        yield source[position:], source[position:]
+
+
+def _unquoted(pieces: list[tuple[str, str]]) -> str:
+    return "".join(pattern if pattern else "\0" for _, pattern in pieces)
+
+
+def _decoded(source: str) -> str:
+    def value(found: re.Match[str]) -> str:
+        body = found[1]
+        if body[0] in "xuU":
+            return chr(min(int(body[1:], 16), 0x10FFFF))
+        if body[0] in "01234567":
+            return chr(int(body, 8) & 0xFF)
+        return _ESCAPES.get(body, body)
+
+    return re.sub(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|[\s\S])", value, source)

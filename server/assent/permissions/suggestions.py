@@ -1,0 +1,106 @@
+"""Rules a person could save with an answer: narrow, safe, and only what the call at hand shows.
+
+Programs that can do anything (interpreters, wrappers, network, deletion) are never offered with `:*`.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+
+from assent.permissions.paths import Located, under
+from assent.permissions.rules import RuleError, parse_rule
+from assent.permissions.shell import Part
+from assent.permissions.text import has_hidden, too_big
+from assent.types.permissions import Scope, Suggestion
+
+MAX_SUGGESTIONS = 4
+
+_ANYTHING = frozenset(
+    """python python3 node deno bun ruby perl php lua bash sh zsh dash fish pwsh sudo doas su env xargs eval exec ssh scp
+    rsync curl wget nc ncat socat telnet ftp rm rmdir mv cp dd tee chmod chown ln find sed awk gawk mawk npx pnpx bunx uvx
+    docker podman kubectl helm terraform aws gcloud az osascript open xdg-open make just task parallel watch nohup time
+    timeout nice screen tmux systemctl service crontab at kill pkill killall mount umount mkfs source . tar unzip gh git""".split()
+)
+_SUBCOMMANDS = frozenset(
+    "npm yarn pnpm cargo go dotnet gradle mvn poetry uv pip pip3 bundle rake mix composer swift zig tox nox hatch pdm".split()
+)
+_SAFE_GIT = frozenset("add commit fetch status diff log show branch stash switch blame".split())
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]*")
+
+
+def command_suggestions(parts: Sequence[Part], text: str) -> tuple[Suggestion, ...]:
+    """One rule per command that needs one; none when the whole is too much to look at."""
+    if too_big(text) or has_hidden(text) or len(parts) > MAX_SUGGESTIONS:
+        return ()
+    found: list[Suggestion] = []
+    for part in parts:
+        if not part.known or part.outputs or part.repository_doubt or not part.argv:
+            return ()  # no rule would cover it, so none is offered
+        if (rule := _command_rule(part)) is None:
+            return ()
+        for scope in ("session", "project"):
+            found.append(
+                _suggestion(
+                    rule,
+                    scope,
+                    f"`{rule[5:-1].removesuffix(':*')}`"
+                    + (" with any arguments" if rule.endswith(":*)") else " exactly as written"),
+                )
+            )
+    return tuple(dict.fromkeys(found))
+
+
+def path_suggestions(tool: str, located: Sequence[Located], roots: Sequence[str]) -> tuple[Suggestion, ...]:
+    """The directory of the one file, at the project's side of its root."""
+    if len(located) != 1 or has_hidden(located[0].written):
+        return ()
+    kind = "Read" if tool in ("Read", "Glob", "Grep") else "Edit"
+    path, target = located[0].written, located[0].target
+    for root in roots:
+        if under(path, root) and path != root:
+            folder = os.path.dirname(os.path.relpath(path, root))  # noqa: PTH120  text for a rule
+            pattern = f"{folder}/**" if folder else f"./{os.path.basename(path)}"  # noqa: PTH119
+            return _both(f"{kind}({pattern})", f"{kind.lower()}ing files in {folder or 'this one file'}")
+    if kind == "Read" and path == target:
+        return (_suggestion(f"Read({path})", "session", f"reading {path}"),)
+    return ()
+
+
+def host_suggestions(host: str) -> tuple[Suggestion, ...]:
+    return _both(f"WebFetch(domain:{host})", f"fetching pages from {host}")
+
+
+def tool_suggestions(tool: str) -> tuple[Suggestion, ...]:
+    return _both(tool, f"every use of {tool}")
+
+
+def _command_rule(part: Part) -> str | None:
+    argv = part.argv
+    name = argv[0]
+    words: Sequence[str] = argv
+    prefix = False
+    if name in _SUBCOMMANDS and len(argv) > 1 and _WORD.fullmatch(argv[1]) and not part.spelled:
+        depth = 3 if argv[1] in ("run", "run-script") and len(argv) > 2 else 2
+        words, prefix = argv[:depth], argv[1] not in ("exec", "x", "dlx", "install", "add", "publish")
+        words = words if prefix else argv
+    elif name == "git" and len(argv) > 1 and argv[1] in _SAFE_GIT and not part.spelled:
+        words, prefix = argv[:2], True
+    elif name not in _ANYTHING and "/" not in name and not part.spelled and not part.listed:
+        words, prefix = argv[:1], True
+        if len(argv) > 1 and _WORD.fullmatch(argv[1]):
+            words = argv[:2]
+    rule = f"Bash({' '.join(shlex.quote(word) for word in words)}{':*' if prefix else ''})"
+    try:
+        covers = parse_rule(rule).covers_words(argv)
+    except RuleError:
+        return None
+    return rule if covers else None
+
+
+def _both(rule: str, covers: str) -> tuple[Suggestion, ...]:
+    return (_suggestion(rule, "session", covers), _suggestion(rule, "project", covers))
+
+
+def _suggestion(rule: str, scope: Scope, covers: str) -> Suggestion:
+    return Suggestion(rule=rule, scope=scope, covers=covers)
