@@ -5,6 +5,7 @@ Policy, deny rules and the iron gate always run, whatever an earlier step said; 
 that no allow outweighs; an iron one is firm even in bypass.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeGuard
 
@@ -29,8 +30,7 @@ class Vote:
 def decide(action: Action, context: PermissionContext) -> Decision:
     """Judge one call. Every step is a function below, in this order."""
     case = open_case(action, context)
-    steps: tuple[tuple[Step, Vote | None], ...] = ()
-    for step, opinion in (
+    steps: list[tuple[Step, Callable[[Case], Vote | None]]] = [
         ("exists", exists),
         ("enabled", enabled),
         ("policy", policy),
@@ -40,12 +40,15 @@ def decide(action: Action, context: PermissionContext) -> Decision:
         ("mode", mode),
         ("ironGate", iron_gate),
         ("tool", tool),
-    ):
+    ]
+    votes: list[tuple[Step, Vote]] = []
+    for step, opinion in steps:
         vote = opinion(case)
         if vote is not None and vote.kind == "deny":
             return Deny(step=step, reason=vote.reason, rule=vote.rule)
-        steps += ((step, vote),)
-    return consolidate(case, steps)
+        if vote is not None:
+            votes.append((step, vote))
+    return consolidate(case, votes)
 
 
 def exists(case: Case) -> Vote | None:
@@ -133,17 +136,16 @@ def tool(case: Case) -> Vote | None:
     return None
 
 
-def consolidate(case: Case, steps: tuple[tuple[Step, Vote | None], ...]) -> Decision:
+def consolidate(case: Case, votes: Sequence[tuple[Step, Vote]]) -> Decision:
     """Iron, then firm asks, then any allow, then any ask; silence becomes an ask (10)."""
-    votes = [(step, vote) for step, vote in steps if vote is not None]
-    firm = [(step, vote) for step, vote in votes if vote.firm]
-    firm.sort(key=lambda pair: not pair[1].iron)
-    allows = [(step, vote) for step, vote in votes if vote.kind == "allow"]
-    asks = [(step, vote) for step, vote in votes if vote.kind == "ask"]
+    firm = sorted((vote for vote in votes if vote[1].firm), key=lambda vote: not vote[1].iron)
+    allows = [vote for vote in votes if vote[1].kind == "allow"]
+    asks = [vote for vote in votes if vote[1].kind == "ask"]
     if not firm and allows:
         step, vote = allows[0]
         return Allow(step=step, reason=vote.reason, rule=vote.rule)
-    step, vote = (firm or asks or [("consolidation", Vote(kind="ask", reason=_why(case)))])[0]
+    silence: tuple[Step, Vote] = ("consolidation", Vote(kind="ask", reason=_why(case)))
+    step, vote = (firm or asks or [silence])[0]
     if case.context.effective_mode == "dontAsk" or not case.context.interactive:
         nobody = "asking is switched off" if case.context.interactive else "nobody is there to be asked"
         return Deny(step=step, reason=f"It needs permission, and {nobody}: {vote.reason}", rule=vote.rule)

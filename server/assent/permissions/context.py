@@ -37,9 +37,8 @@ class Policy:
         if not isinstance(permissions, Mapping) or not isinstance(tools, Mapping):
             return cls.broken("`permissions` and `tools` in the policy file must be objects")
         permissions, tools = cast("Mapping[str, Any]", permissions), cast("Mapping[str, Any]", tools)
-        modes = cast("list[object]", permissions.get("modes", MODES))
-        disabled = cast("list[object]", tools.get("disabled", ()))
-        if not isinstance(modes, list | tuple) or not isinstance(disabled, list | tuple):
+        modes, disabled = permissions.get("modes", [*MODES]), tools.get("disabled", [])
+        if not isinstance(modes, list) or not isinstance(disabled, list):
             return cls.broken("`permissions.modes` and `tools.disabled` in the policy file must be lists")
         allowed = {mode for mode in MODES if mode in modes} | {"default"}
         if permissions.get("disableBypassPermissions") not in (None, False):
@@ -47,7 +46,7 @@ class Policy:
         rules = RuleSet.from_settings({"policy": permissions})
         return cls(
             rules=rules,
-            disabled_tools=frozenset(str(name) for name in disabled),
+            disabled_tools=frozenset(str(name) for name in cast("list[object]", disabled)),
             modes=frozenset(cast("set[Mode]", allowed)),
             managed_rules_only=permissions.get("managedRulesOnly") not in (None, False),
             problems=tuple(f"policy rule {problem.text!r}: {problem.message}" for problem in rules.problems),

@@ -11,7 +11,7 @@ from assent.permissions.context import PermissionContext
 from assent.permissions.rules import RuleSet
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
-from assent.types.permissions import MODES, Mode
+from assent.types.permissions import MODES
 
 
 def explain(params: Mapping[str, Any], *, context: PermissionContext | None = None) -> Json:
@@ -34,7 +34,7 @@ def explain(params: Mapping[str, Any], *, context: PermissionContext | None = No
     if not isinstance(trusted, bool):
         raise _wrong("`trusted` must be true or false")
     base = context or PermissionContext(cwd=cwd, home=str(Path.home()))
-    base = replace(base, cwd=cwd, roots=_roots(params, cwd, context), mode=cast("Mode", mode), trusted=trusted)
+    base = replace(base, cwd=cwd, roots=_roots(params, cwd, context), mode=mode, trusted=trusted)
     if (rules := params.get("rules")) is not None:
         if not isinstance(rules, Mapping):
             raise _wrong("`rules` must be an object with allow, ask and deny lists")

@@ -50,7 +50,8 @@ def compiled(pattern: str, *, folded: bool) -> re.Pattern[str]:
     text = text.rstrip("/")
     if text.endswith("/**"):
         text = text[:-3]  # the directory itself counts: listing or removing it reaches what is below
-    out, i = [], 0
+    out: list[str] = []
+    i = 0
     while i < len(text):
         if text.startswith("**/", i):
             out.append("(?:[^/]+/)*")

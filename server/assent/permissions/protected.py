@@ -7,8 +7,10 @@ Makefile, conftest.py) are not here: they are what an agent is for, and edits to
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from assent.permissions.paths import Located, fold, real_directory, under
+from assent.permissions.text import names
 
 _DIRECTORIES = {
     ".git": "git's own files: hooks and configuration run programs",
@@ -77,28 +79,42 @@ _PAIRS = {
     ("library", "launchagents"): "run at login",
 }
 _FILES = {
-    "run by the shell at start": """.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv
-        .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .xinitrc .xprofile .xsession .xsessionrc
-        .pam_environment config.fish""",
+    "run by the shell at start": """
+        .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin
+        .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .xinitrc .xprofile .xsession .xsessionrc
+        .pam_environment config.fish
+    """,
     "run when a directory is entered": ".envrc .env .env.local mise.toml .mise.toml .rtx.toml",
-    "credentials": """.netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .htpasswd authorized_keys authorized_keys2
-        id_rsa id_dsa id_ecdsa id_ed25519 .vault-token .dockercfg .dockerconfigjson .terraformrc""",
+    "credentials": """
+        .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .htpasswd authorized_keys authorized_keys2 id_rsa
+        id_dsa id_ecdsa id_ed25519 .vault-token .dockercfg .dockerconfigjson .terraformrc
+    """,
     "git settings that run programs": ".gitconfig .gitmodules .lfsconfig",
-    "package manager settings that run programs": """.npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs pip.conf
-        .condarc .bunfig.toml bunfig.toml .bazelrc .buckconfig""",
+    "package manager settings that run programs": """
+        .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs pip.conf .condarc .bunfig.toml bunfig.toml .bazelrc
+        .buckconfig
+    """,
     "MCP servers: programs an agent starts": ".mcp.json mcp.json",
-    "run by the editor": """.nvim.lua .nvimrc .exrc _exrc .vimrc _vimrc .gvimrc .lvimrc .local.vimrc .emacs
-        .dir-locals.el .dir-locals-2.el .helix""",
-    "run by a tool at start": """.gdbinit .lldbinit .pdbrc .pythonrc .pythonrc.py .irbrc .pryrc .rprofile .sqliterc
-        .psqlrc .tmux.conf .screenrc .wgetrc .curlrc .ripgreprc .ackrc .mailcap .lesskey sitecustomize.py
-        usercustomize.py .perlcriticrc .watchmanconfig .tigrc .ghci .mailrc crontab""",
-    "CI: runs with the project's secrets": """.gitlab-ci.yml .gitlab-ci.yaml .travis.yml azure-pipelines.yml
-        azure-pipelines.yaml bitbucket-pipelines.yml jenkinsfile appveyor.yml .appveyor.yml .drone.yml .drone.jsonnet
-        .woodpecker.yml .woodpecker.yaml .cirrus.yml .cirrus.star cloudbuild.yaml cloudbuild.yml buildspec.yml
-        codefresh.yml wercker.yml .semaphore.yml""",
-    "git hooks": """.pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml
+    "run by the editor": """
+        .nvim.lua .nvimrc .exrc _exrc .vimrc _vimrc .gvimrc .lvimrc .local.vimrc .emacs .dir-locals.el
+        .dir-locals-2.el .helix
+    """,
+    "run by a tool at start": """
+        .gdbinit .lldbinit .pdbrc .pythonrc .pythonrc.py .irbrc .pryrc .rprofile .sqliterc .psqlrc .tmux.conf
+        .screenrc .wgetrc .curlrc .ripgreprc .ackrc .mailcap .lesskey sitecustomize.py usercustomize.py
+        .perlcriticrc .watchmanconfig .tigrc .ghci .mailrc crontab
+    """,
+    "CI: runs with the project's secrets": """
+        .gitlab-ci.yml .gitlab-ci.yaml .travis.yml azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml
+        jenkinsfile appveyor.yml .appveyor.yml .drone.yml .drone.jsonnet .woodpecker.yml .woodpecker.yaml
+        .cirrus.yml .cirrus.star cloudbuild.yaml cloudbuild.yml buildspec.yml codefresh.yml wercker.yml
+        .semaphore.yml
+    """,
+    "git hooks": """
+        .pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml
         lefthook.toml .lefthook.yml .lefthook.yaml .lefthook.toml lefthook-local.yml .lefthook-local.yml .huskyrc
-        .huskyrc.js .huskyrc.json .lintstagedrc .lintstagedrc.js .lintstagedrc.json .overcommit.yml captainhook.json""",
+        .huskyrc.js .huskyrc.json .lintstagedrc .lintstagedrc.js .lintstagedrc.json .overcommit.yml captainhook.json
+    """,
 }
 _NAMES = {name: reason for reason, names in _FILES.items() for name in names.split()}
 _SUFFIXES = {
@@ -111,9 +127,7 @@ _GIT_SHORT_NAME = re.compile(r"git~\d+")
 
 _SECRET_DIRECTORIES = (".ssh", ".gnupg", ".password-store")
 _SECRET_PAIRS = ((".aws", "credentials"), (".docker", "config.json"), (".kube", "config"), ("gh", "hosts.yml"))
-_SECRET_NAMES = frozenset(
-    ".netrc _netrc .pgpass .git-credentials .pypirc .vault-token id_rsa id_dsa id_ecdsa id_ed25519".split()
-)
+_SECRET_NAMES = names(".netrc _netrc .pgpass .git-credentials .pypirc .vault-token id_rsa id_dsa id_ecdsa id_ed25519")
 _PROCESS_SECRETS = re.compile(
     r"/proc/.*/?(?:environ|mem|auxv|maps|cmdline)|/proc/kcore|/dev/(?:mem|kmem|port)|/dev/(?:tcp|udp)/.*"
 )
@@ -155,7 +169,7 @@ def protected_read(located: Located, *, roots: Iterable[str]) -> str | None:
             continue
         if parts[-1] in _SECRET_NAMES or any(part in _SECRET_DIRECTORIES for part in parts):
             return "keys and passwords"
-        if any(pair in _SECRET_PAIRS for pair in zip(parts, parts[1:], strict=False)):
+        if any(pair in _SECRET_PAIRS for pair in pairwise(parts)):
             return "keys and passwords"
     return None
 
@@ -189,7 +203,7 @@ def _named(path: str) -> str | None:
             return reason
         if _GIT_SHORT_NAME.fullmatch(part):
             return _DIRECTORIES[".git"]
-    for pair in zip(parts, parts[1:], strict=False):
+    for pair in pairwise(parts):
         if reason := _PAIRS.get(pair):
             return reason
     for suffix, reason in _SUFFIXES.items():

@@ -14,6 +14,7 @@ from assent.permissions.paths import Located, PathRefused, is_regular, locate, m
 from assent.permissions.shell_commands import COMMANDS
 from assent.permissions.shell_options import Usage, read_usage
 from assent.permissions.shell_syntax import Command, Directories, Script, Word, read
+from assent.permissions.text import names
 
 MAX_NESTING = 4
 MAX_ARGUMENTS = 200
@@ -30,17 +31,17 @@ _TRANSPARENT = {
 _TRANSPARENT_FLAGS = re.compile(
     r"--preserve-status|--foreground|--verbose|-v|-p|-\d+|--(?:kill-after|signal|adjustment|input|output|error)=\S+|-[ioe][L0-9]\S*|-n-?\d+|-[ks]\S+"
 )
-_OPAQUE = frozenset(
-    """sudo doas su runuser pkexec env xargs eval exec builtin setsid ionice chrt taskset flock watch parallel script strace
-    ltrace unbuffer chroot unshare nsenter busybox toybox ssh trap nohup coproc source . systemd-run at batch gtimeout
-    rlwrap proxychains proxychains4 torsocks firejail bwrap find time timeout nice stdbuf command chpst setarch
-    start-stop-daemon dbus-run-session xvfb-run catchsegv perf valgrind gdb""".split()
-)
-_SHELLS = frozenset("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh".split())
-_WRITERS = frozenset(
-    """touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred patch mkfifo mknod split
-    csplit ed ex vi vim nvim nano emacs sponge chattr setfacl scp wget curl tar unzip zip gzip gunzip""".split()
-)
+_OPAQUE = names("""
+    sudo doas su runuser pkexec env xargs eval exec builtin setsid ionice chrt taskset flock watch parallel script
+    strace ltrace unbuffer chroot unshare nsenter busybox toybox ssh trap nohup coproc source . systemd-run at batch
+    gtimeout rlwrap proxychains proxychains4 torsocks firejail bwrap find time timeout nice stdbuf command chpst
+    setarch start-stop-daemon dbus-run-session xvfb-run catchsegv perf valgrind gdb
+""")
+_SHELLS = names("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh")
+_WRITERS = names("""
+    touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred patch mkfifo mknod
+    split csplit ed ex vi vim nvim nano emacs sponge chattr setfacl scp wget curl tar unzip zip gzip gunzip
+""")
 _REMOVERS = frozenset({"rm", "rmdir", "mv", "shred", "unlink"})
 _GIT_HARMLESS_OPERANDS = frozenset({"add", "commit", "stage", "check-ignore"})
 _SPLITS = re.compile(r"[\s;&|<>()$`]")
@@ -121,13 +122,15 @@ def locations(use: PathUse, *, cwd: str, home: str) -> Iterator[Located]:
 
 
 SCRUBBED_VARIABLES: tuple[str, ...] = tuple(
-    """
-    BASH_ENV ENV CDPATH GLOBIGNORE PROMPT_COMMAND PS4 SHELLOPTS BASHOPTS BASH_XTRACEFD GIT_EXTERNAL_DIFF GIT_DIR
-    GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_EXEC_PATH GIT_SSH GIT_SSH_COMMAND GIT_PROXY_COMMAND
-    GIT_ASKPASS GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_TRACE GIT_TRACE2
-    GIT_TRACE2_EVENT RIPGREP_CONFIG_PATH GREP_OPTIONS LESSOPEN LESSCLOSE LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH
-    JQ_LIBRARY_PATH POSIXLY_CORRECT
-    """.split()
+    sorted(
+        names("""
+            BASH_ENV ENV CDPATH GLOBIGNORE PROMPT_COMMAND PS4 SHELLOPTS BASHOPTS BASH_XTRACEFD GIT_EXTERNAL_DIFF
+            GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_EXEC_PATH GIT_SSH GIT_SSH_COMMAND
+            GIT_PROXY_COMMAND GIT_ASKPASS GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_ALTERNATE_OBJECT_DIRECTORIES
+            GIT_TRACE GIT_TRACE2 GIT_TRACE2_EVENT RIPGREP_CONFIG_PATH GREP_OPTIONS LESSOPEN LESSCLOSE LD_PRELOAD
+            LD_AUDIT LD_LIBRARY_PATH JQ_LIBRARY_PATH POSIXLY_CORRECT
+        """)
+    )
 )
 """Variables the Bash tool drops before an auto-allowed command: each can change what a plain command does."""
 

@@ -12,25 +12,30 @@ from pathlib import Path
 from assent.permissions.paths import real_directory
 from assent.permissions.shell_options import Row, Usage, read_usage, row
 from assent.permissions.shell_syntax import Directories, Word
+from assent.permissions.text import names
 
-_DIFF = """-p -u -s -w -b -a -R -z -m -c -W -U: -S: -G: -M? -C? -B? -X? --patch --no-patch --unified= --stat=? --numstat
-    --shortstat --summary --compact-summary --name-only --name-status --color=? --no-color --color-moved=? --word-diff=?
-    --word-diff-regex= --color-words=? --ignore-all-space --ignore-space-change --ignore-blank-lines
+_DIFF = """
+    -p -u -s -w -b -a -R -z -m -c -W -U: -S: -G: -M? -C? -B? -X? --patch --no-patch --unified= --stat=? --numstat
+    --shortstat --summary --compact-summary --name-only --name-status --color=? --no-color --color-moved=?
+    --word-diff=? --word-diff-regex= --color-words=? --ignore-all-space --ignore-space-change --ignore-blank-lines
     --ignore-space-at-eol --ignore-cr-at-eol --minimal --patience --histogram --diff-algorithm= --text --full-index
     --binary --abbrev=? --no-abbrev --relative=? --no-relative --exit-code --quiet --no-ext-diff --no-textconv
     --no-renames --find-renames=? --find-copies=? --find-copies-harder --diff-filter= --pickaxe-regex --pickaxe-all
     --src-prefix= --dst-prefix= --no-prefix --default-prefix --raw --check --function-context --inter-hunk-context=
     --dirstat=? --cc --combined-all-paths --indent-heuristic --no-indent-heuristic --ignore-submodules=?
-    --ws-error-highlight= --patch-with-stat --patch-with-raw --cumulative"""
-_HISTORY = """-n: -i -E -F -P -g -q -t --oneline --graph --no-graph --decorate=? --no-decorate --decorate-refs= --all
+    --ws-error-highlight= --patch-with-stat --patch-with-raw --cumulative
+"""
+_HISTORY = """
+    -n: -i -E -F -P -g -q -t --oneline --graph --no-graph --decorate=? --no-decorate --decorate-refs= --all
     --branches=? --tags=? --remotes=? --glob= --exclude= --max-count= --skip= --since= --after= --until= --before=
     --author= --committer= --grep= --regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --all-match
-    --invert-grep --merges --no-merges --min-parents= --max-parents= --first-parent --reverse --date= --format= --pretty=?
-    --follow -L: --topo-order --date-order --author-date-order --left-right --left-only --right-only --cherry-pick
-    --cherry-mark --cherry --no-walk=? --abbrev-commit --no-abbrev-commit --full-history --simplify-merges
-    --simplify-by-decoration --ancestry-path --source --show-pulls --notes=? --no-notes --encoding= --children --parents
-    --boundary --relative-date --walk-reflogs --full-diff --sparse --dense --no-expand-tabs --use-mailmap --no-mailmap
-    --log-size --clear-decorations --not --count --timestamp"""
+    --invert-grep --merges --no-merges --min-parents= --max-parents= --first-parent --reverse --date= --format=
+    --pretty=? --follow -L: --topo-order --date-order --author-date-order --left-right --left-only --right-only
+    --cherry-pick --cherry-mark --cherry --no-walk=? --abbrev-commit --no-abbrev-commit --full-history
+    --simplify-merges --simplify-by-decoration --ancestry-path --source --show-pulls --notes=? --no-notes
+    --encoding= --children --parents --boundary --relative-date --walk-reflogs --full-diff --sparse --dense
+    --no-expand-tabs --use-mailmap --no-mailmap --log-size --clear-decorations --not --count --timestamp
+"""
 
 
 def _gpg_free(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
@@ -70,9 +75,11 @@ def _diff_row(extra: str = "") -> Row:
 
 SUBCOMMANDS: dict[str, Row] = {
     "status": row(
-        """-s -b -v -z -u? --short --branch --porcelain=? --long --verbose --show-stash --untracked-files=? --ignored=?
-        --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=? --column=? --no-column
-        --ignore-submodules=?""",
+        """
+            -s -b -v -z -u? --short --branch --porcelain=? --long --verbose --show-stash --untracked-files=?
+            --ignored=? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=? --column=?
+            --no-column --ignore-submodules=?
+        """,
         "paths",
         wild_flags=False,
     ),
@@ -91,33 +98,43 @@ SUBCOMMANDS: dict[str, Row] = {
         check=lambda words, usage, used: _reflog(words, usage, used),
     ),
     "blame": row(
-        """-l -t -s -e -w -f -n -p -b -c -L: -M? -C? --porcelain --line-porcelain --incremental --show-name --show-number
-        --show-email --date= --since= --root --abbrev= --color-lines --color-by-age --first-parent""",
+        """
+            -l -t -s -e -w -f -n -p -b -c -L: -M? -C? --porcelain --line-porcelain --incremental --show-name
+            --show-number --show-email --date= --since= --root --abbrev= --color-lines --color-by-age --first-parent
+        """,
         "paths",
         wild_flags=False,
         recursive="*",
     ),
     "grep": row(
-        """-n -i -w -v -l -L -c -h -H -E -F -P -G -o -p -W -q -a -I -z -e: -A: -B: -C: -m: --line-number --ignore-case
-        --word-regexp --invert-match --files-with-matches --files-without-match --count --only-matching --show-function
-        --function-context --extended-regexp --fixed-strings --perl-regexp --basic-regexp --quiet --cached --untracked
-        --max-depth= --max-count= --context= --after-context= --before-context= --and --or --not --all-match --break
-        --heading --full-name --column --color=? --no-color --no-textconv --null --text --exclude-standard""",
+        """
+            -n -i -w -v -l -L -c -h -H -E -F -P -G -o -p -W -q -a -I -z -e: -A: -B: -C: -m: --line-number
+            --ignore-case --word-regexp --invert-match --files-with-matches --files-without-match --count
+            --only-matching --show-function --function-context --extended-regexp --fixed-strings --perl-regexp
+            --basic-regexp --quiet --cached --untracked --max-depth= --max-count= --context= --after-context=
+            --before-context= --and --or --not --all-match --break --heading --full-name --column --color=?
+            --no-color --no-textconv --null --text --exclude-standard
+        """,
         "pattern",
         numeric=True,
         wild_flags=False,
         recursive="*",
     ),
     "branch": row(
-        """-a -r -l -v -i --list --all --remotes --verbose --show-current --merged= --no-merged= --contains= --no-contains=
-        --points-at= --sort= --format= --color=? --no-color --column=? --no-column --ignore-case --abbrev=? --no-abbrev""",
+        """
+            -a -r -l -v -i --list --all --remotes --verbose --show-current --merged= --no-merged= --contains=
+            --no-contains= --points-at= --sort= --format= --color=? --no-color --column=? --no-column --ignore-case
+            --abbrev=? --no-abbrev
+        """,
         "text",
         wild_flags=False,
         check=_branch,
     ),
     "tag": row(
-        """-l -i -n? --list --sort= --format= --contains= --no-contains= --merged= --no-merged= --points-at= --column=?
-        --no-column --color=? --ignore-case""",
+        """
+            -l -i -n? --list --sort= --format= --contains= --no-contains= --merged= --no-merged= --points-at=
+            --column=? --no-column --color=? --ignore-case
+        """,
         "text",
         wild_flags=False,
         check=_branch,
@@ -126,17 +143,21 @@ SUBCOMMANDS: dict[str, Row] = {
     "stash": _one_of("stash", "list show", bare=False),
     "worktree": _one_of("worktree", "list", bare=False),
     "rev-parse": row(
-        """-q --show-toplevel --abbrev-ref=? --short=? --verify --git-dir --absolute-git-dir --git-common-dir
-        --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-prefix --show-cdup
-        --show-superproject-working-tree --symbolic-full-name --symbolic --all --branches=? --tags=? --remotes=? --quiet
-        --revs-only --no-revs --show-object-format=?""",
+        """
+            -q --show-toplevel --abbrev-ref=? --short=? --verify --git-dir --absolute-git-dir --git-common-dir
+            --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-prefix
+            --show-cdup --show-superproject-working-tree --symbolic-full-name --symbolic --all --branches=? --tags=?
+            --remotes=? --quiet --revs-only --no-revs --show-object-format=?
+        """,
         "text",
         wild_flags=False,
     ),
     "ls-files": row(
-        """-c -d -m -o -i -s -t -u -v -z -k -x: --cached --deleted --modified --others --ignored --stage --unmerged --killed
-        --exclude-standard --exclude= --full-name --error-unmatch --abbrev=? --eol --deduplicate --directory
-        --no-empty-directory --format=""",
+        """
+            -c -d -m -o -i -s -t -u -v -z -k -x: --cached --deleted --modified --others --ignored --stage --unmerged
+            --killed --exclude-standard --exclude= --full-name --error-unmatch --abbrev=? --eol --deduplicate
+            --directory --no-empty-directory --format=
+        """,
         "paths",
         wild_flags=False,
     ),
@@ -146,14 +167,19 @@ SUBCOMMANDS: dict[str, Row] = {
         wild_flags=False,
     ),
     "describe": row(
-        "--tags --all --always --long --abbrev= --match= --exclude= --contains --exact-match --first-parent --candidates=",
+        """
+            --tags --all --always --long --abbrev= --match= --exclude= --contains --exact-match --first-parent
+            --candidates=
+        """,
         "text",
         wild_flags=False,
     ),
     "cat-file": row("-t -s -p -e", "text", wild_flags=False, recursive="-p"),
     "config": row(
-        """-l -z --get --get-all --get-regexp --list --show-origin --show-scope --name-only --local --global --system --null
-        --type= --bool --int --default=""",
+        """
+            -l -z --get --get-all --get-regexp --list --show-origin --show-scope --name-only --local --global
+            --system --null --type= --bool --int --default=
+        """,
         "text",
         wild_flags=False,
         check=_config,
@@ -225,27 +251,31 @@ def _reflog(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
         usage.hazard("it would change the reflog", usage.operands[0].text)
 
 
-_SAFE_SECTIONS = frozenset(
-    "branch user author committer color advice gc pack pull push init rerere format i18n commit tag fetch rebase blame feature index help column versionsort transfer maintenance".split()
+_SAFE_SECTIONS = names(
+    """
+        branch user author committer color advice gc pack pull push init rerere format i18n commit tag fetch rebase
+        blame feature index help column versionsort transfer maintenance
+    """
 )
 _SAFE_KEYS = {
-    "core": frozenset(
-        """repositoryformatversion filemode bare logallrefupdates symlinks ignorecase precomposeunicode autocrlf eol safecrlf
-        quotepath abbrev compression bigfilethreshold commentchar untrackedcache preloadindex checkstat trustctime
-        protecthfs protectntfs sharedrepository sparsecheckout sparsecheckoutcone longpaths whitespace splitindex
-        multipackindex commitgraph createobject fscache hidedotfiles""".split()
+    "core": names("""
+        repositoryformatversion filemode bare logallrefupdates symlinks ignorecase precomposeunicode autocrlf eol
+        safecrlf quotepath abbrev compression bigfilethreshold commentchar untrackedcache preloadindex checkstat
+        trustctime protecthfs protectntfs sharedrepository sparsecheckout sparsecheckoutcone longpaths whitespace
+        splitindex multipackindex commitgraph createobject fscache hidedotfiles
+    """),
+    "remote": names("url pushurl fetch push tagopt prune prunetags mirror skipdefaultupdate skipfetchall gh-resolved"),
+    "submodule": names("url active branch ignore fetchrecursesubmodules recurse"),
+    "merge": names("conflictstyle ff log renames renamelimit stat"),
+    "diff": names(
+        """
+            renames renamelimit algorithm colormoved mnemonicprefix noprefix context statgraphwidth wserrorhighlight
+            indentheuristic relative
+        """
     ),
-    "remote": frozenset(
-        "url pushurl fetch push tagopt prune prunetags mirror skipdefaultupdate skipfetchall gh-resolved".split()
-    ),
-    "submodule": frozenset("url active branch ignore fetchrecursesubmodules recurse".split()),
-    "merge": frozenset("conflictstyle ff log renames renamelimit stat".split()),
-    "diff": frozenset(
-        "renames renamelimit algorithm colormoved mnemonicprefix noprefix context statgraphwidth wserrorhighlight indentheuristic relative".split()
-    ),
-    "log": frozenset("date decorate abbrevcommit follow mailmap".split()),
-    "status": frozenset("short branch showuntrackedfiles relativepaths showstash".split()),
-    "extensions": frozenset("objectformat worktreeconfig noop refstorage relativeworktrees".split()),
+    "log": names("date decorate abbrevcommit follow mailmap"),
+    "status": names("short branch showuntrackedfiles relativepaths showstash"),
+    "extensions": names("objectformat worktreeconfig noop refstorage relativeworktrees"),
     "lfs": frozenset({"repositoryformatversion"}),
 }
 _UNSAFE_IN_SAFE = frozenset(

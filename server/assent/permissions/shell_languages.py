@@ -5,20 +5,22 @@ Each checker knows a small harmless part of its language and calls everything el
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from assent.permissions.shell_options import Usage
 from assent.permissions.shell_syntax import Word
+from assent.permissions.text import names
 
-_FIND_ALONE = frozenset(
-    """-empty -readable -writable -executable -nouser -nogroup -depth -d -mount -xdev -noleaf -prune -print -print0 -quit
-    -true -false -not ! -a -and -o -or ( ) , -ls -daystart -ignore_readdir_race -noignore_readdir_race -warn -nowarn
-    -help --help -version --version""".split()
-)
-_FIND_VALUED = frozenset(
-    """-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -maxdepth -mindepth -size
-    -mtime -mmin -atime -amin -ctime -cmin -newermt -newerat -newerct -newerBt -perm -user -group -uid -gid -links -inum
-    -fstype -lname -ilname -printf -used -context""".split()
-)
+_FIND_ALONE = names("""
+    -empty -readable -writable -executable -nouser -nogroup -depth -d -mount -xdev -noleaf -prune -print -print0
+    -quit -true -false -not ! -a -and -o -or ( ) , -ls -daystart -ignore_readdir_race -noignore_readdir_race -warn
+    -nowarn -help --help -version --version
+""")
+_FIND_VALUED = names("""
+    -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -maxdepth -mindepth
+    -size -mtime -mmin -atime -amin -ctime -cmin -newermt -newerat -newerct -newerBt -perm -user -group -uid -gid
+    -links -inum -fstype -lname -ilname -printf -used -context
+""")
 _FIND_FILES = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
 
 
@@ -61,9 +63,7 @@ _SED_SUBSTITUTE = re.compile(
 
 def check_sed(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
     """Print, delete, substitute; `e` runs, `w` writes, `r` reads, `-i` edits."""
-    scripts = [
-        following.text for word, following in zip(words, words[1:], strict=False) if word.text in ("-e", "--expression")
-    ]
+    scripts = [following.text for word, following in pairwise(words) if word.text in ("-e", "--expression")]
     scripts += [word.text.partition("=")[2] for word in words if word.text.startswith("--expression=")]
     scripts += [word.text[2:] for word in words if re.match(r"-e.", word.text)]
     if used & {"-e", "--expression"}:

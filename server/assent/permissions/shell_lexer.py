@@ -8,6 +8,8 @@ command boundaries, so that a bug in one of them cannot hide a command.
 import re
 from dataclasses import dataclass, field
 
+from assent.permissions.text import names
+
 
 class LexError(ValueError):
     """Not in the small language; the message says what was met."""
@@ -39,7 +41,7 @@ _WORD = re.compile(
     rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\"\s]))*\""
     rf"|{_VARIABLE})+"
 )
-_RESERVED = frozenset("if then elif else fi for while until case select function coproc do done esac in [[ ]]".split())
+_RESERVED = names("if then elif else fi for while until case select function coproc do done esac in [[ ]]")
 
 
 def lex(data: bytes) -> Lexed:

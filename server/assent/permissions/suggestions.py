@@ -11,21 +11,22 @@ from collections.abc import Sequence
 from assent.permissions.paths import Located, under
 from assent.permissions.rules import RuleError, parse_rule
 from assent.permissions.shell import Part
-from assent.permissions.text import has_hidden, too_big
+from assent.permissions.text import has_hidden, names, too_big
 from assent.types.permissions import Scope, Suggestion
 
 MAX_SUGGESTIONS = 4
 
-_ANYTHING = frozenset(
-    """python python3 node deno bun ruby perl php lua bash sh zsh dash fish pwsh sudo doas su env xargs eval exec ssh scp
-    rsync curl wget nc ncat socat telnet ftp rm rmdir mv cp dd tee chmod chown ln find sed awk gawk mawk npx pnpx bunx uvx
-    docker podman kubectl helm terraform aws gcloud az osascript open xdg-open make just task parallel watch nohup time
-    timeout nice screen tmux systemctl service crontab at kill pkill killall mount umount mkfs source . tar unzip gh git""".split()
+_ANYTHING = names("""
+    python python3 node deno bun ruby perl php lua bash sh zsh dash fish pwsh sudo doas su env xargs eval exec ssh
+    scp rsync curl wget nc ncat socat telnet ftp rm rmdir mv cp dd tee chmod chown ln find sed awk gawk mawk npx
+    pnpx bunx uvx docker podman kubectl helm terraform aws gcloud az osascript open xdg-open make just task parallel
+    watch nohup time timeout nice screen tmux systemctl service crontab at kill pkill killall mount umount mkfs
+    source . tar unzip gh git
+""")
+_SUBCOMMANDS = names(
+    "npm yarn pnpm cargo go dotnet gradle mvn poetry uv pip pip3 bundle rake mix composer swift zig tox nox hatch pdm"
 )
-_SUBCOMMANDS = frozenset(
-    "npm yarn pnpm cargo go dotnet gradle mvn poetry uv pip pip3 bundle rake mix composer swift zig tox nox hatch pdm".split()
-)
-_SAFE_GIT = frozenset("add commit fetch status diff log show branch stash switch blame".split())
+_SAFE_GIT = names("add commit fetch status diff log show branch stash switch blame")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]*")
 
 

@@ -32,6 +32,11 @@ def too_big(text: str) -> bool:
     return len(text) > MAX_SHOWN or text.count("\n") > 100
 
 
+def names(table: str) -> frozenset[str]:
+    """The words of a table written as text, which reads better than hundreds of quotes."""
+    return frozenset(table.split())
+
+
 def _hidden(c: str) -> bool:
     if c in _ALLOWED_CONTROLS or " " <= c <= "~":
         return False
