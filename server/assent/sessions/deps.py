@@ -118,6 +118,8 @@ class Judgement:
     settings: Settings  # rules with their sources, the session's own among them
     tools: tuple[str, ...]  # known
     enabled: tuple[str, ...]
+    read_roots: tuple[str, ...] = ()  # readable without asking: the session's own spilled results
+    interactive: bool = True
 
 
 Decide = Callable[[Action, Judgement], Decision]

@@ -48,10 +48,10 @@ class Delta:
 
 
 class Translator:
-    def __init__(self, *, context_window: int = 200_000) -> None:
+    def __init__(self, *, context_window: int = 200_000, total_cost: float = 0.0) -> None:
         self.step_id: str | None = None
         self.context_window = context_window
-        self.total_cost = 0.0
+        self.total_cost = total_cost
         self._open: dict[str, str] = {}  # block uuid → tool use id, or empty for text and thinking
 
     def delta(self, message: StreamEvent) -> Delta | Json | None:

@@ -200,7 +200,7 @@ class Sessions:
                 cwd=session.cwd,
                 branch=session.branch,
                 updated_at=session.updated_at,
-                turns=session.turns,
+                turns=session.turns.count,
                 cost_usd=session.cost_usd,
                 folder=session.record.path.parent.name,
                 text="\n".join(session.prompts)[-2000:],

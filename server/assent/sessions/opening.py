@@ -3,16 +3,18 @@
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import anyio.to_thread
 
 from assent.sessions.deps import EngineOptions, SessionDeps
 from assent.sessions.inbox import Turn
+from assent.sessions.options import chosen, options_from
 from assent.sessions.record import VERSION, Record, saved_state
-from assent.sessions.session import Session, Spawn, thinking_config
+from assent.sessions.session import Session, Spawn
 from assent.storage import transcript
 from assent.storage.paths import SessionPaths, session_paths
+from assent.storage.settings import SourcedRule
 from assent.tools.tool import SessionState
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -31,18 +33,7 @@ async def create(
     mode = params.get("mode") or settings.get("permissions.defaultMode") or "default"
     if mode not in MODES:
         raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
-    options = EngineOptions(
-        model=params.get("model") or settings.get("model") or deps.default_model,
-        fallback_model=params.get("fallbackModel") or settings.get("fallbackModel"),
-        thinking=thinking_config(params.get("thinking", settings.get("thinking"))),
-        effort=settings.get("effort"),
-        custom_system_prompt=params.get("customSystemPrompt"),
-        append_system_prompt=params.get("appendSystemPrompt") or settings.get("appendSystemPrompt"),
-        max_turns=params.get("maxTurns") or settings.get("maxTurns"),
-        max_budget_usd=params.get("maxBudgetUsd", settings.get("maxBudgetUsd")),
-        task_budget=_total(params.get("taskBudget")),
-        json_schema=params.get("jsonSchema"),
-    )
+    options = chosen(params, settings, deps.default_model)
     paths = session_paths(deps.data_dir, cwd, session_id or new_id("s"))
     session = _session(deps, paths, cwd, options, mode, epoch, spawn, on_change, reopened=False)
     session.title = str(params.get("title") or "")[:200]
@@ -58,24 +49,23 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
     """From the file alone: reads its two ends, never the whole of it."""
     head, state, result, turn = await anyio.to_thread.run_sync(_ends, paths.transcript)
     cwd = str(head.get("cwd") or Path.home())
-    saved = cast("dict[str, Any]", state.get("options") or {})
-    known = {name: value for name, value in saved.items() if name in EngineOptions.__slots__}
-    defaults: dict[str, Any] = {"model": deps.default_model}
-    options = EngineOptions(**{**defaults, **known})
+    options = options_from(state.get("options"), deps.default_model)
     mode = state.get("mode")
     session = _session(
         deps, paths, cwd, options, mode if mode in MODES else "default", epoch, spawn, on_change, reopened=True
     )
     session.title = str(state.get("title", ""))
     session.branch = str(state.get("branch", ""))
-    session.turns = int(state.get("turns", 0))
+    session.turns.count = int(state.get("turns", 0))
     session.state.todos = cast("list[Json]", state.get("todos") or [])
     session.state.plan = str(state.get("plan") or "")
     session.state.cwd = str(state.get("cwd") or cwd)
-    session.last_result = result
+    session.turns.last_result = result
     session.cost_usd = result.total_cost_usd if result else 0.0
     with contextlib.suppress(OSError):
         session.updated_at = paths.transcript.stat().st_mtime
+    for rule in cast("list[str]", state.get("rules") or []):
+        session.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
     for item in cast("list[Json]", state.get("queue") or []):
         session.inbox.waiting.append(Turn.from_json(item))
     session.inbox.paused = True  # what waited when the process ended starts with the next send
@@ -135,12 +125,6 @@ def _checked_cwd(cwd: str) -> str:
     if not path.is_dir():
         raise ProtocolError("invalidParams", f"{cwd} is not a folder", hint="Open a folder that exists.")
     return str(path)
-
-
-def _total(budget: object) -> int | None:
-    if isinstance(budget, dict):
-        budget = cast("Json", budget).get("total")
-    return budget if isinstance(budget, int) and budget > 0 else None
 
 
 def _branch(cwd: str) -> str:

@@ -133,8 +133,9 @@ class EventLog:
     def unsubscribe(self, front: Front) -> None:
         self.subscriptions.pop(id(front), None)
 
-    def forget_blocks(self) -> None:
-        """A turn ended: its blocks get no more deltas."""
+    def turn_ended(self) -> None:
+        """What follows belongs to no turn, and the blocks of the last one get no more deltas."""
+        self.turn_id = self.step_id = None
         self._sent.clear()
 
     def _emit(self, delta: Delta, text: str, now: float) -> None:

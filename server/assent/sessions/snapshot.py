@@ -33,7 +33,7 @@ def attach(session: Session, params: Json, call: Call) -> Json:
         "epoch": events.epoch,
         "lastSeq": last_seq,
         "reset": missed is None,
-        "messages": wire_page(page, session.unshown) if page else [],
+        "messages": wire_page(page, session.turns.unshown) if page else [],
         "running": session.running,
         "pendingAsks": session.asks.pending("permission"),
         "pendingElicits": session.asks.pending("elicitation"),

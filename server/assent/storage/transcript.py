@@ -174,6 +174,25 @@ def stream(path: Path, *, start: int = 0) -> Iterator[Entry | int]:
                 offset = stop
 
 
+def shown(path: Path) -> dict[str, int]:
+    """The uuids of all messages of the conversation as it is now, in order, with their offsets."""
+    found: dict[str, int] = {}
+    for entry in stream(path):
+        if isinstance(entry, int):
+            continue
+        if entry.type in SHOWN:
+            found[str(entry.record.get("uuid"))] = entry.offset
+        elif entry.type == "tombstone" and entry.record.get("reason") != "snip":
+            for uuid in cast("list[str]", entry.record.get("message_uuids", [])):
+                found.pop(uuid, None)
+    return found
+
+
+def record_at(path: Path, offset: int) -> Json | None:
+    with path.open("rb") as file:
+        return decode(_line_at(file.fileno(), offset))
+
+
 def load(path: Path) -> Loaded:
     """What to resume with: from the last compaction on, tombstones applied, the totals of the last result."""
     with path.open("rb") as file:
@@ -215,12 +234,12 @@ def unfinished_turn(path: Path) -> Json | None:
     return turn.record if all(entry is None or entry.offset < turn.offset for entry in later) else None
 
 
-def last_entry(path: Path, kind: str) -> Entry | None:
-    """The newest record of this type anywhere in the file, rewound parts included."""
+def last_entry(path: Path, kind: str, *, before: int | None = None) -> Entry | None:
+    """The newest record of this type anywhere in the file (or before an offset), rewound parts included."""
     needle = orjson.dumps({"type": kind})[:-1]
     with path.open("rb") as file:
         fd = file.fileno()
-        end = os.fstat(fd).st_size
+        end = os.fstat(fd).st_size if before is None else before
         while (at := rfind(fd, needle, end)) >= 0:
             if at == 0 or os.pread(fd, 1, at - 1) == b"\n":
                 line = _line_at(fd, at)

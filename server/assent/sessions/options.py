@@ -1,0 +1,60 @@
+"""The options of a session: from a request and the settings, to the file, and back."""
+
+from typing import Any, cast
+
+from assent.sessions.deps import EngineOptions
+from assent.storage.settings import Settings
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+
+
+def chosen(params: Json, settings: Settings, default_model: str) -> EngineOptions:
+    """What `session/new` asks for, else what the settings say."""
+    budget = params.get("maxBudgetUsd", settings.get("maxBudgetUsd"))
+    return EngineOptions(
+        model=params.get("model") or settings.get("model") or default_model,
+        fallback_model=params.get("fallbackModel") or settings.get("fallbackModel"),
+        thinking=thinking_config(params.get("thinking", settings.get("thinking"))),
+        effort=params.get("effort") or settings.get("effort"),
+        custom_system_prompt=params.get("customSystemPrompt"),
+        append_system_prompt=params.get("appendSystemPrompt") or settings.get("appendSystemPrompt"),
+        max_turns=params.get("maxTurns") or settings.get("maxTurns"),
+        max_budget_usd=float(budget) if budget is not None else None,
+        task_budget=_total(params.get("taskBudget")),
+        json_schema=params.get("jsonSchema"),
+    )
+
+
+def options_json(options: EngineOptions) -> Json:
+    return {name: getattr(options, name) for name in EngineOptions.__slots__ if getattr(options, name) is not None}
+
+
+def options_from(saved: object, default_model: str) -> EngineOptions:
+    """Options as they were saved; what this version does not know is left out."""
+    values: dict[str, Any] = cast("Json", saved) if isinstance(saved, dict) else {}
+    known = {name: value for name, value in values.items() if name in EngineOptions.__slots__}
+    known.setdefault("model", default_model)
+    return EngineOptions(**known)
+
+
+def thinking_config(value: object) -> Json | None:
+    """What clients send (a switch, a number of tokens, a name, or the API's own object) as the API takes it."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return {"type": "adaptive"} if value else {"type": "disabled"}
+        case int():
+            return {"type": "enabled", "budget_tokens": value} if value > 0 else {"type": "disabled"}
+        case str():
+            return {"type": value}
+        case dict():
+            return cast("Json", value)
+        case _:
+            raise ProtocolError("invalidParams", "thinking must be a boolean, a number of tokens or an object")
+
+
+def _total(budget: object) -> int | None:
+    if isinstance(budget, dict):
+        budget = cast("Json", budget).get("total")
+    return budget if isinstance(budget, int) and budget > 0 else None

@@ -1,0 +1,41 @@
+"""A workspace that remembers what files were before the agent changed them (S3)."""
+
+from collections.abc import Callable
+
+from assent.storage.history import FileHistory
+from assent.types.errors import ToolError
+from assent.types.ports import EditOutcome, EditPlan, FileText, Workspace
+
+
+class TrackedWorkspace:
+    """Any workspace, with a snapshot before each edit and a note of what the edit left."""
+
+    def __init__(
+        self, inner: Workspace, history: FileHistory, *, at: Callable[[], int], turn_id: Callable[[], str]
+    ) -> None:
+        self._inner = inner
+        self._history = history
+        self._at = at
+        self._turn_id = turn_id
+
+    async def read(self, path: str) -> FileText:
+        return await self._inner.read(path)
+
+    async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
+        if proposal_id is None:
+            self._history.before(
+                plan.path, plan.before, at=self._at(), turn_id=self._turn_id(), tool_use_id=plan.tool_use_id
+            )
+        # A reviewed edit landed when its hunks were accepted; the editor called `snapshot` then.
+        outcome = await self._inner.apply(plan, proposal_id=proposal_id)
+        self._history.after(plan.path, outcome.after or await self._now(plan.path))
+        return outcome
+
+    async def save_barrier(self) -> str:
+        return await self._inner.save_barrier()
+
+    async def _now(self, path: str) -> FileText | None:
+        try:
+            return await self._inner.read(path)
+        except ToolError:
+            return None

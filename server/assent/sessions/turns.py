@@ -1,0 +1,322 @@
+"""The turns of one session: what waits, what runs, and the engine that runs it.
+
+    a message arrives → the inbox and the file → a turn of its own, or steered into the running one → its result
+
+Per turn clients see turnStarted … turnFinished, then status idle; only then does a waiting send answer.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import anyio
+import anyio.to_thread
+
+from assent.engine.abort import Abort
+from assent.sessions.deps import Engine, EngineSpec
+from assent.sessions.events import Delta, Translator, parent_of, turn_started, wire_result
+from assent.sessions.front import Call
+from assent.sessions.inbox import Inbox, Steered, Turn, prompt_blocks
+from assent.storage import transcript
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+from assent.types.ids import new_id
+from assent.types.messages import Message, Result, StreamEvent, SystemInit, UserMessage
+
+if TYPE_CHECKING:
+    from assent.sessions.session import Session
+
+log = logging.getLogger(__name__)
+
+
+class Turns:
+    def __init__(self, session: Session, *, reopened: bool) -> None:
+        self.inbox = Inbox()
+        self.current: Turn | None = None
+        self.last_result: Result | None = None
+        self.count = 0
+        self.unshown: set[str] = set()  # written by the engine, on its way to us
+        self._session = session
+        self._reopened = reopened
+        self._running = False
+        self._engine: Engine | None = None
+        self._abort = Abort()
+        self._translator = Translator()
+
+    @property
+    def busy(self) -> bool:
+        """A turn is running or about to."""
+        return self.current is not None or self._running
+
+    # --- requests ----------------------------------------------------------------------------------------------------
+
+    async def send(self, params: Json, call: Call) -> Json:
+        session = self._session
+        client_id = params.get("clientMessageId")
+        known = self.inbox.known(client_id) or await self._known_from_file(client_id)
+        if known is None:
+            known = self._accept(params, client_id)
+            saved = await session.record.durable()
+        else:
+            saved = session.record.saved
+        turn, queued = known
+        self._kick()
+        if params.get("wait"):
+            return {"turnId": turn.id, "result": await self._finished(turn, call)}
+        return {"turnId": turn.id, "queued": queued, **({} if saved else {"saved": False})}
+
+    async def interrupt(self) -> Json:
+        """Ends the running turn and answers after its turnFinished; what waits is kept until the next send."""
+        turn = self.current
+        if turn is None:
+            return {"interrupted": False, "queued": self.inbox.ids()}
+        self.abort()
+        await turn.done.wait()
+        return {"interrupted": True, "queued": self.inbox.ids()}
+
+    def abort(self) -> None:
+        self.inbox.paused = True
+        self._abort.abort()
+
+    async def engine(self) -> Engine:
+        """The engine, built (again) from the transcript if need be."""
+        if self._engine is None:
+            session = self._session
+            loaded = transcript.Loaded()
+            if self._reopened or self.count > 1:
+                loaded = await anyio.to_thread.run_sync(transcript.load, session.record.path)
+            if loaded.damaged:
+                session.notice("warning", f"{loaded.damaged} damaged lines in this conversation were left out.")
+            window = session.deps.model_info(session.options.model).context_window
+            self._translator = Translator(context_window=window, total_cost=session.cost_usd)
+            self._engine = session.deps.engine(self._spec(loaded))
+        return self._engine
+
+    def forget_engine(self) -> None:
+        """The next turn gets a new one: model, settings or the conversation itself have changed."""
+        self._engine = None
+
+    def show(self, message: Message) -> None:
+        """One engine message as events."""
+        events = self._session.events
+        if isinstance(message, StreamEvent):
+            piece = self._translator.delta(message)
+            if isinstance(piece, Delta):
+                events.delta(piece)
+            elif piece is not None:
+                events.publish(piece, parent=parent_of(message))
+            return
+        self.unshown.discard(getattr(message, "uuid", ""))
+        parent = parent_of(message)
+        for event in self._translator.events(message):
+            events.step_id = self._translator.step_id
+            events.publish(event, parent=parent)
+
+    def written(self, message: Message) -> None:
+        uuid = getattr(message, "uuid", None)
+        if uuid is not None and self.current is not None and uuid != self.current.uuid:
+            self.unshown.add(uuid)
+
+    # --- a message comes in ------------------------------------------------------------------------------------------
+
+    def _accept(self, params: Json, client_id: str | None) -> tuple[Turn, bool]:
+        """Take a message in; from here it is in the inbox and in the file."""
+        session = self._session
+        if session.closed:
+            raise ProtocolError("unknownSession", "This session is closed", hint="Attach to it again.")
+        content = prompt_blocks(params.get("prompt"), params.get("mentions") or ())
+        when_busy = params.get("whenBusy") or "queue"
+        if self.busy and when_busy == "refuse":
+            hint = "Wait for it, interrupt it, or send with queue or steer."
+            raise ProtocolError("busy", "A turn is running", hint=hint)
+        uuid = new_id("u")
+        turn = Turn(
+            id=new_id("t"),
+            uuid=uuid,
+            content=content,
+            client_id=client_id or uuid,
+            token_budget=params.get("tokenBudget"),
+            queued=self.busy or bool(self.inbox.waiting),
+        )
+        self.inbox.paused = False
+        if when_busy == "steer" and self.current is not None:
+            self.inbox.steering.append(Steered(message=turn, into=self.current))
+            known = (self.current, True)
+        else:
+            self.inbox.waiting.append(turn)
+            known = (turn, turn.queued)
+        if known[1]:
+            session.publish({"type": "queued", "clientMessageId": turn.client_id})
+        self.inbox.remember(turn.client_id, known[0], queued=known[1])
+        session.save_state()
+        return known
+
+    async def _known_from_file(self, client_id: str | None) -> tuple[Turn, bool] | None:
+        """A client may repeat a send after our restart, not knowing whether it arrived."""
+        if client_id is None or not self._reopened:
+            return None
+        waiting = next((turn for turn in self.inbox.waiting if turn.client_id == client_id), None)
+        if waiting is not None:
+            self.inbox.paused = False
+            self.inbox.remember(client_id, waiting, queued=True)
+            return waiting, True
+        found = await anyio.to_thread.run_sync(transcript.find_turn, self._session.record.path, client_id)
+        if found is None:
+            return None
+        turn = Turn.from_json(found)
+        turn.result = self.last_result or failed_result(self._session.id, "The turn was cut off.", None)
+        turn.done.set()
+        self.inbox.remember(client_id, turn, queued=False)
+        return turn, False
+
+    # --- a turn runs -------------------------------------------------------------------------------------------------
+
+    def _kick(self) -> None:
+        if not self._running and self.inbox.waiting and not self.inbox.paused and not self._session.closed:
+            self._running = True
+            self._session.spawn(self._run)
+
+    async def _run(self) -> None:
+        try:
+            while self.inbox.waiting and not self.inbox.paused and not self._session.closed:
+                await self._take(self.inbox.waiting.popleft())
+        finally:
+            self._running = False
+
+    async def _take(self, turn: Turn) -> None:
+        session = self._session
+        self.current = turn
+        self.count += 1
+        self._abort.reset()
+        session.events.turn_id = turn.id
+        session.events.step_id = self._translator.step_id = None
+        if turn.queued:
+            session.publish({"type": "dequeued", "clientMessageId": turn.client_id})
+        session.turn_begins(turn)
+        self._finish(turn, await self._play(turn))
+
+    async def _play(self, turn: Turn) -> Result:
+        """Run the engine on one prompt. Whatever breaks, the turn has a result and the session survives."""
+        session = self._session
+        result: Result | None = None
+        started = False
+        error = "The turn ended without a result."
+        try:
+            engine = await self.engine()
+            submitted = engine.submit(turn.content, uuid=turn.uuid, token_budget=turn.token_budget)
+            async with aclosing(submitted) as messages:
+                async for message in messages:
+                    if isinstance(message, SystemInit):
+                        started = True
+                        session.publish(turn_started(message, turn.content, messageId=turn.uuid))
+                        session.publish({"type": "status", "state": "running"})
+                    elif isinstance(message, Result):
+                        result = message
+                    else:
+                        self.show(message)
+        except Exception as problem:
+            log.exception("turn %s of session %s broke", turn.id, session.id)
+            error = f"Something broke inside Assent: {problem}"
+            self._engine = None
+        if not started:
+            session.publish(turn_started(None, turn.content, messageId=turn.uuid))
+        if result is None:
+            result = failed_result(session.id, error, self.last_result)
+            session.record.append(result)
+        return result
+
+    def _finish(self, turn: Turn, result: Result) -> None:
+        session = self._session
+        session.asks.withdraw_all(by="turnFinished")
+        self.last_result = turn.result = result
+        for steered in self.inbox.end_steering():
+            session.publish({"type": "completed", "clientMessageId": steered.client_id})
+        session.publish({"type": "completed", "clientMessageId": turn.client_id})
+        session.publish({"type": "turnFinished", "result": wire_result(result)})
+        self.current = None
+        self.unshown.clear()
+        session.events.turn_ended()
+        session.turn_ended(result)
+        session.publish({"type": "status", "state": "idle"})
+        turn.done.set()
+
+    async def _finished(self, turn: Turn, call: Call) -> Json:
+        """The result of a turn, for a waiting send; cancelling the request interrupts and still gives the result."""
+
+        async def watch() -> None:
+            await call.cancelled.wait()
+            if turn in self.inbox.waiting:
+                self.inbox.waiting.remove(turn)
+                turn.result = failed_result(self._session.id, "Aborted", self.last_result)
+                self._session.save_state()
+                turn.done.set()
+            elif self.current is turn:
+                self.abort()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch)
+            await turn.done.wait()
+            group.cancel_scope.cancel()
+        assert turn.result is not None
+        return wire_result(turn.result)
+
+    def _take_queued(self) -> list[UserMessage]:
+        """What the user steered into this turn, each handed out once (L11)."""
+        session = self._session
+        taken = self.inbox.take_steered()
+        for message in taken:
+            session.publish({"type": "dequeued", "clientMessageId": message.client_id})
+        if taken:
+            session.save_state()
+        now = session.deps.clock()
+        return [UserMessage(uuid=m.uuid, content=tuple(m.content), timestamp=now) for m in taken]
+
+    def _spec(self, loaded: transcript.Loaded) -> EngineSpec:
+        session = self._session
+        settings = session.settings
+        return EngineSpec(
+            session_id=session.id,
+            options=session.options,
+            state=session.state,
+            roots=session.roots(),
+            trusted=session.trusted,
+            settings=settings,
+            tools=session.tools(),
+            workspace=session.workspace,
+            spill=session.spill,
+            jobs=session.jobs,
+            editor=session.deps.editor,
+            env=cast("dict[str, str]", settings.get("env", {})),
+            can_use_tool=session.gate.can_use_tool,
+            handle_elicitation=session.elicit,
+            initial_messages=tuple(loaded.messages),
+            snipped=frozenset(loaded.snipped),
+            restored=loaded.last_result,
+            transcript=session.record,
+            take_queued=self._take_queued,
+            publish=self.show,
+            abort=self._abort,
+            interactive=session.interactive,
+        )
+
+
+def failed_result(session_id: str, error: str, last: Result | None) -> Result:
+    """A result for a turn the engine could not end itself; the session's totals stay what they were."""
+    base = last or Result(
+        subtype="error_during_execution", is_error=True, terminal="model_error", result="", session_id=session_id
+    )
+    return replace(
+        base,
+        subtype="error_during_execution",
+        is_error=True,
+        terminal="aborted_streaming" if error == "Aborted" else "model_error",
+        result=error,
+        structured_output=None,
+        stop_reason=None,
+        num_turns=0,
+        duration_ms=0,
+        duration_api_ms=0,
+    )
