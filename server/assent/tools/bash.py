@@ -22,7 +22,7 @@ _CANCEL_GRACE = 0.5
 _PROGRESS_EVERY = 0.1
 _MOVES = re.compile(r"\b(?:cd|pushd|popd|eval|source)\b|(?:^|[;&|\s])\.\s")
 _TELL_CWD = "trap 'pwd -P >&3' EXIT; "
-_ONE_MEANS_NO = frozenset("grep egrep fgrep rg diff cmp test [ pgrep find".split())
+_ONE_MEANS_NO = frozenset(["grep", "egrep", "fgrep", "rg", "diff", "cmp", "test", "[", "pgrep", "find"])
 
 
 class BashInput(Input, frozen=True):

@@ -11,7 +11,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def read_bytes(path: str, *, limit: int = MAX_BYTES, directory: int | None = Non
 
 
 @contextlib.contextmanager
-def parent_of(target: str, *, create: bool = False) -> Iterator[int]:
+def parent_of(target: str, *, create: bool = False) -> Generator[int]:
     """The directory that holds `target`, a path already resolved: no component of it may be a link now."""
     fd = os.open("/", _DIRECTORY)
     try:

@@ -9,10 +9,11 @@ from collections.abc import Collection, Mapping
 
 _SECRET_PREFIXES = ("ANTHROPIC_", "ASSENT_", "CLAUDE_CODE_")
 _SECRET_NAMES = frozenset({"CLAUDE_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"})
-_TRAPS = frozenset(
-    """BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND CDPATH GLOBIGNORE BASH_XTRACEFD IFS
-    GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_EXTERNAL_DIFF GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT""".split()
-)
+_TRAPS = frozenset((
+    "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "BASH_XTRACEFD",
+    "IFS", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+))  # fmt: skip
 _QUIET = {  # nobody is there to answer a prompt or to leave a pager
     "TERM": "dumb",
     "PAGER": "cat",
@@ -30,7 +31,9 @@ _GIT_HARDENING = {
     "safe.bareRepository": "explicit",
     "protocol.allow": "never",
 }
-_INDIRECT = frozenset("LESSOPEN LESSCLOSE RIPGREP_CONFIG_PATH GREP_OPTIONS TAR_OPTIONS GIT_SSH GIT_SSH_COMMAND".split())
+_INDIRECT = frozenset((
+    "LESSOPEN", "LESSCLOSE", "RIPGREP_CONFIG_PATH", "GREP_OPTIONS", "TAR_OPTIONS", "GIT_SSH", "GIT_SSH_COMMAND",
+))  # fmt: skip
 
 
 def child_environment(

@@ -28,8 +28,11 @@ class Glob(Tool[GlobInput]):
     name: ClassVar[str] = "Glob"
     input_type: ClassVar[type[Input]] = GlobInput
 
-    def __init__(self, *, may_read: Callable[[str], bool] | None = None) -> None:
+    def __init__(
+        self, *, may_read: Callable[[str], bool] | None = None, find_rg: ripgrep.Find = ripgrep.system_program
+    ) -> None:
         self._may_read = may_read
+        self._find_rg = find_rg
 
     def description(self) -> str:
         return (
@@ -53,7 +56,7 @@ class Glob(Tool[GlobInput]):
             raise FileMissing(f"{base} is not a folder")
         wanted = compiled(pattern)
         start = f"{base}/{static_prefix(pattern)}".rstrip("/")
-        paths, complete = await _files(start, pattern, ctx)
+        paths, complete = await _files(self._find_rg(), start, pattern, ctx)
         cut = len(base) + 1 if base != "/" else 1
 
         def chosen() -> list[str]:
@@ -87,9 +90,8 @@ def _base(input: GlobInput, cwd: str) -> tuple[str, str]:
     return base, pattern
 
 
-async def _files(start: str, pattern: str, ctx: ToolContext) -> tuple[list[str], bool]:
+async def _files(rg: str | None, start: str, pattern: str, ctx: ToolContext) -> tuple[list[str], bool]:
     """Every file below a folder that is not ignored, absolute."""
-    rg = ripgrep.program()
     if rg is None:
         from assent.tools.plain_search import files_below
 

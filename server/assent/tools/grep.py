@@ -56,8 +56,11 @@ class Grep(Tool[GrepInput]):
     name: ClassVar[str] = "Grep"
     input_type: ClassVar[type[Input]] = GrepInput
 
-    def __init__(self, *, may_read: Callable[[str], bool] | None = None) -> None:
+    def __init__(
+        self, *, may_read: Callable[[str], bool] | None = None, find_rg: ripgrep.Find = ripgrep.system_program
+    ) -> None:
         self._may_read = may_read
+        self._find_rg = find_rg
 
     def description(self) -> str:
         return (
@@ -81,13 +84,23 @@ class Grep(Tool[GrepInput]):
         base = absolute(input.path, ctx.cwd) if input.path else ctx.cwd
         if not await to_thread.run_sync(os.path.exists, base):
             raise FileMissing(f"{base} does not exist")
-        rg = ripgrep.program()
+        rg = self._find_rg()
         if rg is None:
-            from assent.tools.plain_search import matches_below
+            from assent.tools.plain_search import Query, matches_below
 
-            found, complete = await to_thread.run_sync(matches_below, input, base)
+            query = Query(
+                pattern=input.pattern,
+                mode=input.output_mode,
+                type=input.type,
+                ignore_case=input.ignore_case,
+                multiline=input.multiline,
+                before=input.before or input.around,
+                after=input.after or input.around,
+            )
+            found, complete = await to_thread.run_sync(matches_below, query, base)
         else:
-            output, complete = await ripgrep.run(rg, [*_arguments(input), "--", input.pattern, base], ctx)
+            text = [] if await to_thread.run_sync(os.path.isdir, base) else ["--text"]  # a named file is searched whole
+            output, complete = await ripgrep.run(rg, [*_arguments(input), *text, "--", input.pattern, base], ctx)
             found = await to_thread.run_sync(_parsed, output, input.output_mode)
         return await to_thread.run_sync(self._told, input, base, found, complete, ctx.cwd)
 
@@ -129,7 +142,6 @@ def _arguments(input: GrepInput) -> list[str]:
             flags = ["--count", "--null", "--with-filename"]
         case "content":
             flags = ["--null", "--with-filename", "--no-heading", "--line-number"]
-            flags += [f"--max-columns={COLUMNS}", "--max-columns-preview"]
             flags += [
                 f"--after-context={input.after or input.around}",
                 f"--before-context={input.before or input.around}",
@@ -194,7 +206,8 @@ def _entries(input: GrepInput, paths: list[str], found: Found, cwd: str) -> "lis
 def _line(name: str, line: str, numbers: bool) -> str:
     digits = len(line) - len(line.lstrip("0123456789"))
     mark = line[digits : digits + 1]
-    return f"{name}{mark}{line if numbers else line[digits + 1 :]}"
+    text = line.rstrip("\r") if numbers else line[digits + 1 :].rstrip("\r")
+    return f"{name}{mark}{text if len(text) <= COLUMNS else text[:COLUMNS] + ' […]'}"
 
 
 def _total(input: GrepInput, paths: list[str], found: Found) -> str:

@@ -1,18 +1,29 @@
 """The built-in tools, in the order the model sees them: stable, so that the cached prefix stays byte-identical."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
+from assent.tools.agent import Agent
 from assent.tools.ask_user_question import AskUserQuestion
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
 from assent.tools.edit import Edit
+from assent.tools.editor_changes import CodeActions, Format, Rename
+from assent.tools.editor_lookups import Definition, Diagnostics, Hover, References, Symbols
+from assent.tools.editor_view import CurrentSelection, OpenFile
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.tools.kill_shell import KillShell
 from assent.tools.multi_edit import MultiEdit
+from assent.tools.notebook_edit import NotebookEdit
+from assent.tools.plan_mode import EnterPlanMode, ExitPlanMode
 from assent.tools.read import Read
+from assent.tools.skill import Skill, Skills
+from assent.tools.sleep import Sleep
 from assent.tools.todo_write import TodoWrite
 from assent.tools.tool import AnyTool
+from assent.tools.web_fetch import WebFetch
+from assent.tools.web_search import WebSearch
+from assent.tools.worktree import EnterWorktree, ExitWorktree
 from assent.tools.write import Write
 
 
@@ -21,19 +32,52 @@ def builtin_tools(
     is_read_only: Callable[[str], bool] = lambda _command: False,
     may_read: Callable[[str], bool] | None = None,
     secrets: Callable[[], Collection[str]] = lambda: (),
+    private_allowed: Callable[[str], bool] = lambda _host: False,
+    agents: Callable[[], Sequence[tuple[str, str]]] = lambda: (),
+    skills: Skills | None = None,
+    editor: bool = False,
 ) -> list[AnyTool]:
-    """One session's tools. `is_read_only` judges a shell command at the session's directory; `may_read` tells which
-    absolute paths searches may show (deny rules for Read); `secrets` are values no child process may be given."""
-    return [
+    """One session's tools.
+
+    `is_read_only` judges a shell command at the session's directory; `may_read` tells which absolute paths searches
+    may show (deny rules for Read); `secrets` are values no child process may be given; `private_allowed` names hosts on
+    private addresses that may be fetched; `agents` are names and descriptions; `editor` adds the editor's tools.
+    """
+    tools: list[AnyTool] = [
         Read(),
         Write(),
         Edit(),
         MultiEdit(),
+        NotebookEdit(),
         Glob(may_read=may_read),
         Grep(may_read=may_read),
         Bash(is_read_only=is_read_only, secrets=secrets),
         BashOutput(),
         KillShell(),
+        WebFetch(private_allowed=private_allowed),
+        WebSearch(),
+        Agent(agents),
         TodoWrite(),
         AskUserQuestion(),
+        EnterPlanMode(),
+        ExitPlanMode(),
+        EnterWorktree(),
+        ExitWorktree(),
+        Sleep(),
     ]
+    if skills is not None:
+        tools.append(Skill(skills))
+    if editor:
+        tools += [
+            Diagnostics(),
+            Definition(may_read),
+            References(may_read),
+            Hover(),
+            Symbols(),
+            Rename(),
+            CodeActions(),
+            Format(),
+            CurrentSelection(),
+            OpenFile(),
+        ]
+    return tools

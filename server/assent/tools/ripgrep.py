@@ -7,7 +7,7 @@ Owns the flags that every search shares, and the order of results: newest first.
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -32,13 +32,15 @@ _FLAGS = (
 
 
 @lru_cache(maxsize=1)
-def program() -> str | None:
+def system_program() -> str | None:
     """The rg of our own installation, else the system's; None where there is none."""
     beside = Path(sys.executable).parent / "rg"
     if os.access(beside, os.X_OK):
         return str(beside)
-    found = shutil.which("rg", path=os.pathsep.join(p for p in os.get_exec_path() if p.startswith("/")))
-    return found
+    return shutil.which("rg", path=os.pathsep.join(p for p in os.get_exec_path() if p.startswith("/")))
+
+
+Find = Callable[[], str | None]
 
 
 async def run(rg: str, arguments: Sequence[str], ctx: ToolContext) -> tuple[bytes, bool]:

@@ -269,7 +269,7 @@ def _send(to: socket.socket, body: bytes, fds: list[int]) -> None:
 async def _gone(pid: int) -> None:
     while True:
         try:
-            if os.waitpid(pid, os.WNOHANG)[0]:
+            if os.waitpid(pid, os.WNOHANG)[0]:  # noqa: ASYNC222 -- with WNOHANG it does not wait
                 return
         except ChildProcessError:
             return

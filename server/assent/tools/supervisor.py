@@ -5,9 +5,11 @@ everything that descends from it. As a subreaper it stays the ancestor of daemon
 of their own, so nothing escapes by that. Standard library only, and it imports nothing of ours: it must start fast.
 
 On the wire: frames of a 4-byte length and JSON; a start request carries its file descriptors beside its length.
-    → {"op": "start", "id", "argv", "cwd", "env", "marker"}     ← {"id", "pid"} or {"id", "error"}, later {"id", "status"}
-    → {"op": "kill", "id", "signal"}                            (the process group, and all that descends or is marked)
+    → {"op": "start", "id", "argv", "cwd", "env"}   ← {"id", "pid"} or {"id", "error"}, later {"id", "status"}
+    → {"op": "kill", "id", "signal"}                (the process group, and all that descends or is marked)
 """
+
+from __future__ import annotations
 
 import array
 import contextlib
@@ -18,6 +20,10 @@ import socket
 import struct
 import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing takes longer to import than all of the above
+    from typing import Any
 
 MARKER = "ASSENT_COMMAND"
 _LENGTH = struct.Struct("!I")
@@ -35,7 +41,7 @@ def main(fd: int) -> None:
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_write, False)
     os.set_blocking(wake_read, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, _nothing)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     commands: dict[int, str] = {}
     try:
@@ -67,7 +73,7 @@ def _serve(server: socket.socket, wake: int, commands: dict[int, str]) -> None:
                         os.close(passed)
 
 
-def _obey(server: socket.socket, request: dict, fds: list[int], commands: dict[int, str]) -> None:
+def _obey(server: socket.socket, request: dict[str, Any], fds: list[int], commands: dict[int, str]) -> None:
     if request["op"] == "start":
         try:
             pid = _start(request, fds)
@@ -82,13 +88,13 @@ def _obey(server: socket.socket, request: dict, fds: list[int], commands: dict[i
         kill_command(pid, request["id"], request["signal"])
 
 
-def _start(request: dict, fds: list[int]) -> int:
+def _start(request: dict[str, Any], fds: list[int]) -> int:
     os.chdir(request["cwd"])
     actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)]
     # Through high numbers first: a passed descriptor may itself be 1, 2 or 3.
     high = [os.dup(fd) for fd in fds]
     try:
-        actions += [(os.POSIX_SPAWN_DUP2, fd, to) for to, fd in zip((1, 2, 3), high)]
+        actions += [(os.POSIX_SPAWN_DUP2, fd, to) for to, fd in zip((1, 2, 3), high, strict=False)]
         return os.posix_spawnp(
             request["argv"][0],
             request["argv"],
@@ -120,7 +126,7 @@ def _reap(server: socket.socket, commands: dict[int, str]) -> None:
 def kill_command(pid: int | None, name: str, number: int) -> None:
     """Signal a command's process group and all that came from it, wherever it hid."""
     parents = _parents()
-    doomed = {pid} | _descendants(parents, pid) if pid else set()
+    doomed: set[int] = {pid} | _descendants(parents, pid) if pid else set()
     doomed |= {other for other in parents if _marked(other, name)}
     if pid:
         with contextlib.suppress(OSError):
@@ -149,11 +155,10 @@ def _parents() -> dict[int, int]:
     """Of each process, its parent. Empty where there is no /proc."""
     found: dict[int, int] = {}
     with contextlib.suppress(OSError):
-        for name in os.listdir("/proc"):
+        for name in os.listdir("/proc"):  # noqa: PTH208 -- importing pathlib would double our start-up time
             if name.isdigit():
                 with contextlib.suppress(OSError, ValueError, IndexError):
-                    with open(f"/proc/{name}/stat", "rb") as stat:
-                        found[int(name)] = int(stat.read().rpartition(b")")[2].split()[1])
+                    found[int(name)] = int(_read(f"/proc/{name}/stat").rpartition(b")")[2].split()[1])
     return found
 
 
@@ -173,13 +178,17 @@ def _descendants(parents: dict[int, int], root: int) -> set[int]:
 
 def _marked(pid: int, name: str) -> bool:
     try:
-        with open(f"/proc/{pid}/environ", "rb") as environ:
-            return f"{MARKER}={name}".encode() in environ.read().split(b"\0")
+        return f"{MARKER}={name}".encode() in _read(f"/proc/{pid}/environ").split(b"\0")
     except OSError:
         return False
 
 
-def _receive(server: socket.socket) -> tuple[dict, list[int]]:
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123 -- as above
+        return file.read()
+
+
+def _receive(server: socket.socket) -> tuple[dict[str, Any], list[int]]:
     fds = array.array("i")
     head, ancillary, _, _ = server.recvmsg(_LENGTH.size, socket.CMSG_SPACE(8 * fds.itemsize), socket.MSG_WAITALL)
     for level, kind, data in ancillary:
@@ -199,9 +208,13 @@ def _receive(server: socket.socket) -> tuple[dict, list[int]]:
     return json.loads(body), list(fds)
 
 
-def _send(server: socket.socket, message: dict) -> None:
+def _send(server: socket.socket, message: dict[str, Any]) -> None:
     body = json.dumps(message).encode()
     server.sendall(_LENGTH.pack(len(body)) + body)
+
+
+def _nothing(number: int, frame: object) -> None:
+    """SIGCHLD needs a handler so that the wake-up descriptor is written to."""
 
 
 def _become_subreaper() -> None:

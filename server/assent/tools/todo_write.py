@@ -28,10 +28,10 @@ class TodoWrite(Tool[TodoWriteInput]):
 
     def description(self) -> str:
         return (
-            "Keep a list of the steps of a larger task, for yourself and for the user who watches it. Use it when there "
-            "are three steps or more, or when the user gives several things to do; not for a single simple step. Give "
-            "the whole list each time. Have exactly one entry in_progress while you work, mark it completed as soon "
-            "as it is really done, and drop what is no longer needed."
+            "Keep a list of the steps of a larger task, for yourself and for the user who watches it. Use it when "
+            "there are three steps or more, or when the user gives several things to do; not for a single simple "
+            "step. Give the whole list each time. Have exactly one entry in_progress while you work, mark it "
+            "completed as soon as it is really done, and drop what is no longer needed."
         )
 
     def title(self, input: TodoWriteInput) -> str:

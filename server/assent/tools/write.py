@@ -21,6 +21,7 @@ class Write(Tool[WriteInput]):
     name: ClassVar[str] = "Write"
     input_type: ClassVar[type[Input]] = WriteInput
     plan_mode: ClassVar[bool] = False
+    timeout: ClassVar[float | None] = None  # the user may be reviewing
 
     def description(self) -> str:
         return (

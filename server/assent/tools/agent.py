@@ -1,0 +1,63 @@
+"""Agent: hand a self-contained task to a subagent."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.types.errors import ToolError
+from assent.types.permissions import Action
+
+Known = Callable[[], Sequence[tuple[str, str]]]
+"""Name and description of each agent there is."""
+
+
+class AgentInput(Input, frozen=True):
+    description: Annotated[str, Meta(min_length=1, description="The task in three to five words, for the user.")]
+    prompt: Annotated[str, Meta(min_length=1, description="Everything the agent needs to know; it sees nothing else.")]
+    subagent_type: Annotated[str, Meta(description="Which agent.")] = "general-purpose"
+    run_in_background: Annotated[bool, Meta(description="Go on meanwhile; you are told when it is done.")] = False
+
+
+class Agent(Tool[AgentInput]):
+    name: ClassVar[str] = "Agent"
+    input_type: ClassVar[type[Input]] = AgentInput
+    max_result_chars: ClassVar[int] = 100_000
+    timeout: ClassVar[float | None] = None  # its own steps have theirs
+
+    def __init__(self, known: Known = lambda: ()) -> None:
+        self._known = known
+
+    def description(self) -> str:
+        agents = "\n".join(f"- {name}: {words}" for name, words in self._known())
+        return (
+            "Give a task to a subagent, which works in a context of its own and answers once, with its last message. "
+            "Use it for research over many files and for work that can go on beside yours; start several in one go "
+            "when they do not depend on each other. Do small things yourself. The agent knows nothing of this "
+            "conversation: put paths, facts and the wanted form of the answer into the prompt. The user does not see "
+            "its answer: tell them what matters."
+        ) + (f"\nAgents:\n{agents}" if agents else "")
+
+    def concurrency_safe(self, input: AgentInput) -> bool:
+        return True
+
+    def title(self, input: AgentInput) -> str:
+        return input.description
+
+    def action(self, input: AgentInput, *, cwd: str) -> Action:
+        return Action(tool=self.name, input=as_json(input), harmless=True)  # each of its own calls is judged
+
+    async def call(self, input: AgentInput, ctx: ToolContext) -> ToolOutput:
+        if ctx.agents is None:
+            raise ToolError("Agents cannot be started here: a subagent has none of its own")
+        names = [name for name, _ in self._known()]
+        if names and input.subagent_type not in names:
+            raise ToolError(f"There is no agent {input.subagent_type!r}. There are: {', '.join(names)}")
+        return await ctx.agents.run(
+            agent=input.subagent_type,
+            prompt=input.prompt,
+            description=input.description,
+            background=input.run_in_background,
+            ctx=ctx,
+        )

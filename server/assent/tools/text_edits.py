@@ -1,0 +1,94 @@
+"""LSP positions and edits over plain text: UTF-16 columns, and line ends that are \\n, \\r\\n and \\r only.
+
+Pure functions over strings and JSON. What cannot be applied exactly is refused, never guessed.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import unquote, urlsplit
+
+from assent.types.blocks import Json
+from assent.types.errors import ToolError
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+class Lines:
+    """Where each line of a text begins and ends."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._starts = [0]
+        self._ends: list[int] = []
+        for at in _LINE_END.finditer(text):
+            self._ends.append(at.start())
+            self._starts.append(at.end())
+        self._ends.append(len(text))
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, line: int) -> str:
+        return self.text[self._starts[line] : self._ends[line]]
+
+    def offset(self, position: Mapping[str, Any]) -> int:
+        """The character an LSP position names; past the end of a line means its end."""
+        line, units = int(position["line"]), int(position["character"])
+        if line >= len(self):
+            return len(self.text)
+        content = self[line]
+        if content.isascii():
+            return self._starts[line] + min(units, len(content))
+        for index, c in enumerate(content):
+            if units <= 0:
+                return self._starts[line] + index
+            units -= 2 if ord(c) > 0xFFFF else 1
+        return self._ends[line]
+
+
+def utf16_column(line: str, index: int) -> int:
+    return len(line[:index].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def apply_edits(text: str, edits: list[Json]) -> str:
+    """The text after LSP TextEdits, which all refer to the text before. Overlapping ones are refused."""
+    lines = Lines(text)
+    spans = [
+        (lines.offset(edit["range"]["start"]), lines.offset(edit["range"]["end"]), n) for n, edit in enumerate(edits)
+    ]
+    spans.sort()
+    parts: list[str] = []
+    position = 0
+    for start, end, number in spans:
+        if start < position or end < start:
+            raise ToolError("The language server gave edits that overlap; nothing was changed")
+        parts += (text[position:start], str(edits[number]["newText"]))
+        position = end
+    parts.append(text[position:])
+    return "".join(parts)
+
+
+def edits_by_path(edit: Json) -> dict[str, list[Json]]:
+    """A WorkspaceEdit as edits of files. Creating, renaming and deleting files is refused, not left out silently."""
+    found: dict[str, list[Json]] = {}
+    for change in cast("list[Json]", edit.get("documentChanges") or []):
+        if "kind" in change:
+            raise ToolError(f"The language server wants to {change['kind']} a file with this, which is not done here")
+        found.setdefault(path_of(change["textDocument"]["uri"]), []).extend(change["edits"])
+    if not found:
+        for uri, edits in cast("dict[str, list[Json]]", edit.get("changes") or {}).items():
+            found.setdefault(path_of(uri), []).extend(edits)
+    return found
+
+
+def path_of(uri: str) -> str:
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        raise ToolError(f"{uri} is not a file")
+    return unquote(parts.path)
+
+
+def uri_of(path: str) -> str:
+    return Path(path).as_uri()
