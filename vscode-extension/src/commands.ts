@@ -1,0 +1,133 @@
+/** Every command the extension contributes, each bound to the part that does it. */
+import * as vscode from "vscode";
+import type { Actions } from "./actions";
+import type { ChatView } from "./chatView";
+import { METHODS, type Proposal } from "./protocol";
+import { openReport } from "./report";
+import type { Review } from "./review";
+import type { ReviewDiff } from "./reviewDiff";
+import type { ReviewNode } from "./reviewTree";
+import type { Secrets } from "./secrets";
+import type { ServerProcess } from "./serverProcess";
+import { explain, type Sessions } from "./sessions";
+import type { Waiting } from "./waiting";
+
+export interface Parts {
+  context: vscode.ExtensionContext;
+  server: ServerProcess;
+  sessions: Sessions;
+  chat: ChatView;
+  review: Review;
+  diff: ReviewDiff;
+  waiting: Waiting;
+  actions: Actions;
+  secrets: Secrets;
+}
+
+type Target = string | vscode.CommentThread | vscode.CommentReply | vscode.Comment | ReviewNode | vscode.Uri | undefined;
+
+export function registerCommands(parts: Parts): vscode.Disposable {
+  const { actions, chat, context, diff, review, secrets, server, sessions, waiting } = parts;
+  const hunk = (target: Target): string | undefined => hunkOf(target, review);
+  const commands: Record<string, (...args: never[]) => unknown> = {
+    "assent.newSession": () => chat.newChat(),
+    "assent.openInTab": async () => chat.openTab(await chat.currentSession()),
+    "assent.newTab": () => chat.openTab(),
+    "assent.showHistory": () => chat.showHistory(),
+    "assent.stop": async () => {
+      const session = await chat.currentSession();
+      if (session) await sessions.interrupt(session);
+    },
+    "assent.exportChat": () => actions.exportChat(),
+    "assent.showWaiting": () => waiting.show(),
+    "assent.allowOnce": () => waiting.allow(),
+    "assent.deny": () => waiting.deny(),
+
+    "assent.explain": () => actions.runHere("explain"),
+    "assent.refactor": () => actions.runHere("refactor"),
+    "assent.writeTests": () => actions.runHere("tests"),
+    "assent.document": () => actions.runHere("document"),
+    "assent.askSelection": () => actions.askAboutSelection(),
+    "assent.addFile": (uri?: vscode.Uri, all?: vscode.Uri[]) => actions.addFile(uri, all),
+    "assent.inlinePrompt": () => actions.inlinePrompt(),
+    "assent.terminalSelection": () => actions.terminalSelection(),
+    "assent.commitMessage": (source?: { rootUri?: vscode.Uri }) => actions.commitMessage(source),
+
+    "assent.review.accept": (target?: Target) => onHunk(hunk(target), (id) => review.decide(id, "accept")),
+    "assent.review.reject": (target?: Target) => onHunk(hunk(target), (id) => review.decide(id, "reject")),
+    "assent.review.rejectWithReason": (reply: vscode.CommentReply) => onHunk(hunk(reply), (id) => review.decide(id, "reject", { message: reply.text })),
+    "assent.review.acceptWithNote": (reply: vscode.CommentReply) => onHunk(hunk(reply), (id) => review.decide(id, "accept", { message: reply.text })),
+    "assent.review.edit": (target?: Target) => onHunk(hunk(target), (id) => review.startEditing(id)),
+    "assent.review.saveEdit": (comment: vscode.Comment & { hunkId?: string }) => onHunk(hunk(comment), (id) => review.decide(id, "edit", { newText: bodyOf(comment) })),
+    "assent.review.cancelEdit": (comment: vscode.Comment & { hunkId?: string }) => onHunk(hunk(comment), (id) => review.stopEditing(id)),
+    "assent.review.focusThread": (target?: Target) => onHunk(hunk(target), (id) => review.focusThread(id)),
+    "assent.review.open": (proposalId: string, hunkId?: string) => review.show(proposalId, hunkId),
+    "assent.review.next": () => review.step(1),
+    "assent.review.previous": () => review.step(-1),
+    "assent.review.acceptFile": (target?: Target) => review.decideAll(fileOf(target, review), "accept"),
+    "assent.review.rejectFile": (target?: Target) => review.decideAll(fileOf(target, review), "reject"),
+    "assent.review.acceptAll": () => review.decideAll(review.list(), "accept"),
+    "assent.review.rejectAll": () => review.decideAll(review.list(), "reject"),
+    "assent.review.diff": (target?: string | ReviewNode) => diff.open(typeof target === "string" ? target : (target?.proposal.proposalId ?? fileOf(undefined, review)[0]?.proposalId ?? "")),
+    "assent.review.diffAll": () => diff.openAll(),
+
+    "assent.setApiKey": () => secrets.ask(),
+    "assent.restartServer": () => server.restart().then(() => server.start()),
+    "assent.showLog": () => server.log.show(true),
+    "assent.openSettings": () => vscode.commands.executeCommand("workbench.action.openSettings", "assent"),
+    "assent.choosePython": () => choosePython(),
+    "assent.reportIssue": () => openReport(context, server),
+    "assent.trust.folder": () => trust(server),
+    "assent.openWalkthrough": () => vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#assent.start`, false),
+  };
+  return vscode.Disposable.from(...Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(name, guarded(server, run as (...args: unknown[]) => unknown))));
+}
+
+/** A command that fails says so in words; the log has the rest. */
+function guarded(server: ServerProcess, run: (...args: unknown[]) => unknown): (...args: unknown[]) => Promise<unknown> {
+  return async (...args) => {
+    try {
+      return await run(...args);
+    } catch (error) {
+      server.log.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      void vscode.window.showErrorMessage(`Assent: ${explain(error)}`, "Show log").then((chosen) => chosen && server.log.show(true));
+      return undefined;
+    }
+  };
+}
+
+async function onHunk(hunkId: string | undefined, act: (hunkId: string) => unknown): Promise<void> {
+  if (hunkId) await act(hunkId);
+  else void vscode.window.showInformationMessage("Assent: there is no hunk to decide here.");
+}
+
+/** Lenses pass the id, thread icons the thread, reply buttons thread and text, lists their node, keys nothing. */
+function hunkOf(target: Target, review: Review): string | undefined {
+  if (typeof target === "string") return target;
+  if (!target || target instanceof vscode.Uri) return review.hunkAtCursor();
+  if ("hunkId" in target && typeof target.hunkId === "string") return target.hunkId;
+  if ("proposal" in target) return target.hunk?.hunkId;
+  if ("thread" in target) return review.hunkOfThread(target.thread);
+  if ("comments" in target) return review.hunkOfThread(target);
+  return review.hunkAtCursor();
+}
+
+function fileOf(target: Target, review: Review): Proposal[] {
+  if (target && typeof target === "object" && "proposal" in target) return review.list().filter((each) => each.uri === target.proposal.uri);
+  return review.ofFile(target instanceof vscode.Uri ? target : vscode.window.activeTextEditor?.document.uri);
+}
+
+function bodyOf(comment: vscode.Comment): string {
+  return typeof comment.body === "string" ? comment.body : comment.body.value;
+}
+
+async function choosePython(): Promise<void> {
+  const chosen = await vscode.window.showOpenDialog({ title: "Python 3.11 or newer", openLabel: "Use this Python" });
+  if (chosen?.[0]) await vscode.workspace.getConfiguration("assent.server").update("python", chosen[0].fsPath, vscode.ConfigurationTarget.Global);
+}
+
+/** The editor's own trust comes first; a folder it already trusts is told to the server. */
+async function trust(server: ServerProcess): Promise<void> {
+  if (!vscode.workspace.isTrusted) return void (await vscode.commands.executeCommand("workbench.trust.manage"));
+  for (const folder of vscode.workspace.workspaceFolders ?? []) await server.request(METHODS.trustSet, { uri: folder.uri.toString(), trusted: true, remember: "always" });
+}

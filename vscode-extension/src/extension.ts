@@ -1,0 +1,36 @@
+/** Wires the parts together; each owns its surface. */
+import * as vscode from "vscode";
+import { Actions, isActionData } from "./actions";
+import { ChatView } from "./chatView";
+import { registerCommands } from "./commands";
+import { EditorQueries } from "./editorQueries";
+import { Review } from "./review";
+import { ReviewDiff } from "./reviewDiff";
+import { ReviewTree } from "./reviewTree";
+import { Secrets } from "./secrets";
+import { ServerProcess } from "./serverProcess";
+import { Sessions } from "./sessions";
+import { serverSettings } from "./settings";
+import { StatusBar } from "./statusBar";
+import { Waiting } from "./waiting";
+
+export function activate(context: vscode.ExtensionContext): void {
+  const secrets = new Secrets(context.secrets);
+  const server = new ServerProcess(context, secrets, {
+    // The server's actions are its commands; the ones that start a turn are shown in our chat.
+    executeCommand: (command, args, next) => (command === "assent.ask" && isActionData(args[0]) ? actions.run(args[0]) : next(command, args)),
+    workspace: { configuration: (params, token, next) => (params.items.every((item) => item.section === "assent") ? params.items.map(() => serverSettings().settings) : next(params, token)) },
+  });
+  const queries = new EditorQueries();
+  server.handle((client) => queries.register(client));
+  const sessions = new Sessions(server);
+  const review = new Review(sessions);
+  const diff = new ReviewDiff(review);
+  const tree = new ReviewTree(review);
+  const chat = new ChatView(context, server, sessions, review);
+  const waiting = new Waiting(sessions, chat);
+  const actions = new Actions(server, sessions, chat);
+  const statusBar = new StatusBar(server, sessions, review);
+  context.subscriptions.push(server, sessions, review, diff, tree, chat, waiting, statusBar, registerCommands({ context, server, sessions, chat, review, diff, waiting, actions, secrets }));
+  void server.start();
+}

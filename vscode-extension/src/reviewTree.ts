@@ -1,0 +1,54 @@
+/** All hunks that wait for a decision, across files, as a list in the side bar. */
+import * as vscode from "vscode";
+import type { Hunk, Proposal } from "./protocol";
+import type { Review } from "./review";
+import { countLines, openHunks } from "./reviewModel";
+
+export type ReviewNode = { proposal: Proposal; hunk?: Hunk };
+
+export class ReviewTree implements vscode.TreeDataProvider<ReviewNode>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly view: vscode.TreeView<ReviewNode>;
+  private readonly subscription: vscode.Disposable;
+  readonly onDidChangeTreeData = this.changed.event;
+
+  constructor(private readonly review: Review) {
+    this.view = vscode.window.createTreeView("assent.reviewList", { treeDataProvider: this, showCollapseAll: true });
+    this.subscription = review.onDidChange(() => {
+      this.changed.fire();
+      const pending = review.pendingCount();
+      this.view.badge = pending > 0 ? { value: pending, tooltip: `${pending} hunks to review` } : undefined;
+    });
+  }
+
+  getChildren(node?: ReviewNode): ReviewNode[] {
+    if (!node) return this.review.list().map((proposal) => ({ proposal }));
+    return node.hunk ? [] : openHunks(node.proposal).map((hunk) => ({ proposal: node.proposal, hunk }));
+  }
+
+  getTreeItem(node: ReviewNode): vscode.TreeItem {
+    const uri = vscode.Uri.parse(node.proposal.uri);
+    if (!node.hunk) {
+      const item = new vscode.TreeItem(uri, vscode.TreeItemCollapsibleState.Expanded);
+      item.id = node.proposal.proposalId;
+      item.description = vscode.workspace.asRelativePath(uri);
+      item.tooltip = node.proposal.reason;
+      item.contextValue = "file";
+      return item;
+    }
+    const { hunk } = node;
+    const item = new vscode.TreeItem(`Line ${hunk.range.start.line + 1}: -${countLines(hunk.oldText)} +${countLines(hunk.newText)}`);
+    item.id = hunk.hunkId;
+    item.description = [hunk.state === "pending" ? "" : hunk.state, hunk.newText.trim().split("\n", 1)[0] ?? ""].filter(Boolean).join(" · ");
+    item.iconPath = new vscode.ThemeIcon(hunk.state === "conflict" ? "warning" : hunk.state === "landed" ? "check" : "diff-modified");
+    item.contextValue = hunk.state;
+    item.command = { command: "assent.review.open", title: "Open", arguments: [node.proposal.proposalId, hunk.hunkId] };
+    return item;
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.view.dispose();
+    this.changed.dispose();
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Which program is the server: the one set, the one installed, or our own copy in a private environment.
+ *
+ * Pure decisions over a small view of the machine, so that every bad case has a unit test. Words for
+ * people are made here: each failure says what is wrong and what to do next.
+ */
+
+export interface Machine {
+  /** Runs a program and gives its exit code and output; code null when it cannot be started. */
+  run(command: string, args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
+  exists(path: string): Promise<boolean>;
+  platform: NodeJS.Platform;
+}
+
+export interface ServerSettings {
+  /** `assent.server.path` */
+  path: string;
+  /** `assent.server.python` */
+  python: string;
+}
+
+export interface Bundle {
+  /** The wheel inside the extension, or null in a development checkout without one. */
+  wheel: string | null;
+  /** Names the wheel's content; another stamp means install again. */
+  stamp: string;
+  /** The private environment's folder. */
+  venv: string;
+}
+
+export interface ServerCommand {
+  command: string;
+  args: string[];
+  origin: string;
+}
+
+export interface Failure {
+  title: string;
+  detail: string;
+  next: "choosePython" | "openSettings" | "showLog";
+}
+
+export type Found = { kind: "ready"; server: ServerCommand } | { kind: "install"; python: string } | { kind: "failed"; failure: Failure };
+
+export const OLDEST = [3, 11] as const;
+const SERVE = ["serve", "--stdio"];
+const MODULE = ["-m", "assent.cli.main", ...SERVE];
+
+export async function findServer(machine: Machine, settings: ServerSettings, bundle: Bundle): Promise<Found> {
+  if (settings.path) {
+    const answer = await machine.run(settings.path, ["--version"]);
+    if (answer.code === 0) return ready(settings.path, SERVE, "the setting assent.server.path");
+    return failed(`The server at ${settings.path} does not start`, `${firstLine(answer.stderr) || "It could not be run."} Correct the setting assent.server.path, or clear it to let Assent find its server.`, "openSettings");
+  }
+  if (settings.python) {
+    const version = await pythonVersion(machine, settings.python);
+    if (!version) return failed(`${settings.python} is not a Python interpreter`, "Correct the setting assent.server.python, or clear it to let Assent find one.", "openSettings");
+    if (!newEnough(version)) return tooOld([`${settings.python} is Python ${version.join(".")}`]);
+    if (await hasServer(machine, settings.python)) return ready(settings.python, MODULE, "the setting assent.server.python");
+    return bundle.wheel ? installed(machine, bundle, settings.python) : failed(`Assent is not installed for ${settings.python}`, `Run: ${settings.python} -m pip install assent`, "choosePython");
+  }
+  const onPath = await machine.run("assent", ["--version"]);
+  if (onPath.code === 0) return ready("assent", SERVE, "your PATH");
+  if (!bundle.wheel) return failed("The Assent server is not installed", "Install it with: pip install assent. Or set assent.server.python to an interpreter that has it.", "choosePython");
+  return findPython(machine, bundle);
+}
+
+async function findPython(machine: Machine, bundle: Bundle): Promise<Found> {
+  const old: string[] = [];
+  for (const name of pythonNames(machine.platform)) {
+    const version = await pythonVersion(machine, name);
+    if (!version) continue;
+    if (newEnough(version)) return installed(machine, bundle, name);
+    old.push(`${name} is Python ${version.join(".")}`);
+  }
+  if (old.length > 0) return tooOld(old);
+  return failed("Assent needs Python, and none was found", `Install Python ${OLDEST.join(".")} or newer, then reload this window. If you have one already, choose it.`, "choosePython");
+}
+
+async function installed(machine: Machine, bundle: Bundle, python: string): Promise<Found> {
+  const own = venvPython(bundle.venv, machine.platform);
+  if ((await machine.exists(`${bundle.venv}/${stampName(bundle)}`)) && (await hasServer(machine, own))) return ready(own, MODULE, "Assent's own environment");
+  return { kind: "install", python };
+}
+
+/** Makes the private environment; throws with words for people. */
+export async function installServer(machine: Machine, bundle: Bundle, python: string, say: (text: string) => void): Promise<ServerCommand> {
+  if (!bundle.wheel) throw new Error("This copy of the extension has no server in it.");
+  say("Creating a private Python environment");
+  const made = await machine.run(python, ["-m", "venv", "--clear", bundle.venv]);
+  if (made.code !== 0) {
+    const hint = /ensurepip|venv/.test(made.stderr + made.stdout) ? " On Debian and Ubuntu: sudo apt install python3-venv." : "";
+    throw new Error(`Python could not create an environment.${hint} ${lastLines(made.stderr || made.stdout)}`);
+  }
+  const own = venvPython(bundle.venv, machine.platform);
+  say("Installing the Assent server into it");
+  const answer = await machine.run(own, ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet", bundle.wheel]);
+  if (answer.code !== 0) throw new Error(`pip could not install the server. Check the network or proxy, then try again. ${lastLines(answer.stderr)}`);
+  if (!(await hasServer(machine, own))) throw new Error("The server was installed but does not start. See the log.");
+  await machine.run(own, ["-c", `import pathlib,sys; pathlib.Path(sys.argv[1]).touch()`, `${bundle.venv}/${stampName(bundle)}`]);
+  return { command: own, args: MODULE, origin: "Assent's own environment" };
+}
+
+export function venvPython(venv: string, platform: NodeJS.Platform): string {
+  return platform === "win32" ? `${venv}\\Scripts\\python.exe` : `${venv}/bin/python`;
+}
+
+function stampName(bundle: Bundle): string {
+  return `assent-${bundle.stamp}.installed`;
+}
+
+function pythonNames(platform: NodeJS.Platform): string[] {
+  const numbered = ["python3.14", "python3.13", "python3.12", "python3.11"];
+  return platform === "win32" ? ["python", "python3", "py"] : ["python3", ...numbered, "python"];
+}
+
+async function pythonVersion(machine: Machine, python: string): Promise<number[] | null> {
+  const answer = await machine.run(python, ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]);
+  const match = answer.code === 0 ? /^(\d+)\.(\d+)/.exec(answer.stdout.trim()) : null;
+  return match ? [Number(match[1]), Number(match[2])] : null;
+}
+
+async function hasServer(machine: Machine, python: string): Promise<boolean> {
+  return (await machine.run(python, ["-c", "import assent.cli.main"])).code === 0;
+}
+
+function newEnough(version: number[]): boolean {
+  const [major = 0, minor = 0] = version;
+  return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+}
+
+function ready(command: string, args: string[], origin: string): Found {
+  return { kind: "ready", server: { command, args, origin } };
+}
+
+function failed(title: string, detail: string, next: Failure["next"]): Found {
+  return { kind: "failed", failure: { title, detail, next } };
+}
+
+function tooOld(found: string[]): Found {
+  return failed(`Assent needs Python ${OLDEST.join(".")} or newer`, `${found.join("; ")}. Install a newer one beside it, or choose one you have.`, "choosePython");
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n", 1)[0] ?? "";
+}
+
+function lastLines(text: string): string {
+  return text.trim().split("\n").slice(-4).join(" ").slice(0, 600);
+}

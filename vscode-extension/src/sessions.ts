@@ -1,0 +1,344 @@
+/**
+ * The conversations this window follows. Each keeps its own state, built from the session's events, so that
+ * a view can come and go; after a restart of the server each attaches again and goes on where it was.
+ *
+ * Pending asks and questions are kept here too: whoever shows them answers through `answerAsk` and `answerElicit`.
+ */
+import { randomBytes } from "node:crypto";
+import * as vscode from "vscode";
+import { ResponseError, type CancellationToken, type LanguageClient } from "vscode-languageclient/node";
+import { Conversation, emptyConversation, type Action, type QueuedMessage } from "../webview/conversation";
+import {
+  METHODS,
+  NOTIFICATIONS,
+  SERVER_REQUESTS,
+  type Attached,
+  type Elicit,
+  type ElicitAnswer,
+  type Json,
+  type Mention,
+  type Mode,
+  type NewSession,
+  type PermissionAnswer,
+  type PermissionAsk,
+  type Sent,
+  type SessionEvent,
+  type SessionNew,
+  type Withdrawn,
+} from "./protocol";
+import type { ServerProcess } from "./serverProcess";
+
+const FLUSH_MS = 16;
+
+export class LiveSession implements vscode.Disposable {
+  conversation: Conversation;
+  epoch = "";
+  lastSeq = 0;
+  serial = 0;
+  private batch: Action[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private readonly acted = new vscode.EventEmitter<{ actions: Action[]; serial: number }>();
+  private readonly replaced = new vscode.EventEmitter<void>();
+  /** What happened since the last time, in order; a view that applies it has the same state. */
+  readonly onActions = this.acted.event;
+  /** The whole state was rebuilt; views take a new snapshot. */
+  readonly onReset = this.replaced.event;
+
+  constructor(readonly sessionId: string) {
+    const data = emptyConversation();
+    data.sessionId = sessionId;
+    this.conversation = new Conversation(data);
+  }
+
+  get data(): Conversation["data"] {
+    return this.conversation.data;
+  }
+
+  dispatch(action: Action): void {
+    this.conversation.apply(action);
+    this.batch.push(action);
+    this.timer ??= setTimeout(() => this.flush(), FLUSH_MS);
+  }
+
+  flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.batch.length === 0) return;
+    const actions = this.batch;
+    this.batch = [];
+    this.serial += 1;
+    this.acted.fire({ actions, serial: this.serial });
+  }
+
+  /** State as the server gave it on attaching; pending questions come again as requests. */
+  reset(attached: Attached): void {
+    this.batch = [];
+    const data = emptyConversation();
+    Object.assign(data, {
+      sessionId: this.sessionId,
+      title: this.data.title,
+      usage: this.data.usage,
+      proposals: attached.proposals,
+      todos: attached.todos,
+      mode: attached.mode as Mode,
+      model: attached.model,
+      running: attached.running,
+      state: attached.running ? "running" : "idle",
+      olderCursor: attached.nextCursor ?? null,
+    });
+    this.conversation = Conversation.restored(data, attached.messages);
+    data.interrupted = !attached.running && wasCutOff(attached);
+    this.serial += 1;
+    this.replaced.fire();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.acted.dispose();
+    this.replaced.dispose();
+  }
+}
+
+/** A stored turn without an answer at its end was cut off by a crash or a reload. */
+function wasCutOff(attached: Attached): boolean {
+  const last = attached.messages.findLast((message) => message.role === "assistant" || message.role === "user");
+  if (!last) return false;
+  if (last.role === "user") return true;
+  return last.content.some((block) => block["type"] === "tool_use");
+}
+
+export class Sessions implements vscode.Disposable {
+  private readonly live = new Map<string, LiveSession>();
+  private readonly attaching = new Map<string, Promise<void>>();
+  private readonly asks = new Map<string, { ask: PermissionAsk; resolve(answer: PermissionAnswer): void }>();
+  private readonly elicits = new Map<string, { elicit: Elicit; resolve(answer: ElicitAnswer): void }>();
+  private readonly happened = new vscode.EventEmitter<{ session: LiveSession; params: SessionEvent }>();
+  private readonly waited = new vscode.EventEmitter<LiveSession>();
+  private readonly attached = new vscode.EventEmitter<LiveSession>();
+  private readonly disposables: vscode.Disposable[] = [];
+  readonly onEvent = this.happened.event;
+  /** An ask or a question came or went. */
+  readonly onWaiting = this.waited.event;
+  /** A session's state was taken over from the server. */
+  readonly onAttached = this.attached.event;
+
+  constructor(private readonly server: ServerProcess) {
+    server.handle((client) => this.register(client));
+    this.disposables.push(
+      this.happened,
+      this.waited,
+      this.attached,
+      server.onDidStart(() => this.reattach()),
+      server.onDidChange(() => {
+        const connected = server.panel.kind === "ready";
+        for (const session of this.live.values()) if (session.data.connected !== connected) session.dispatch({ type: "connection", connected });
+      }),
+    );
+  }
+
+  all(): LiveSession[] {
+    return [...this.live.values()];
+  }
+
+  pendingAsks(): PermissionAsk[] {
+    return [...this.asks.values()].map((each) => each.ask);
+  }
+
+  pendingElicits(): Elicit[] {
+    return [...this.elicits.values()].map((each) => each.elicit);
+  }
+
+  async create(params: SessionNew = {}): Promise<LiveSession> {
+    const cwd = params.cwd ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+    const made = await this.server.request<NewSession>(METHODS.sessionNew, { ...params, ...(cwd ? { cwd } : {}) });
+    const session = this.get(made.sessionId);
+    session.dispatch({ type: "configured", model: made.model, mode: made.mode as Mode });
+    await this.attach(session);
+    return session;
+  }
+
+  async open(sessionId: string): Promise<LiveSession> {
+    const session = this.get(sessionId);
+    if (!session.epoch) await this.attach(session);
+    return session;
+  }
+
+  async older(session: LiveSession): Promise<void> {
+    const cursor = session.data.olderCursor;
+    if (!cursor) return;
+    const page = await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, cursor });
+    session.dispatch({ type: "older", messages: page.messages, cursor: page.nextCursor ?? null });
+  }
+
+  async send(session: LiveSession, message: { text: string; images: string[]; mentions: Mention[]; whenBusy: "queue" | "steer" }): Promise<void> {
+    const { text, images, mentions, whenBusy } = message;
+    const busy = session.data.running;
+    const queued: QueuedMessage = { clientMessageId: randomBytes(6).toString("hex"), text, images, mentions, steer: whenBusy === "steer" };
+    session.dispatch({ type: "sent", message: queued, queued: busy });
+    const prompt = images.length === 0 ? text : [...images.map(imageBlock), ...(text ? [{ type: "text", text }] : [])];
+    try {
+      await this.server.request<Sent>(METHODS.sessionSend, {
+        sessionId: session.sessionId,
+        prompt,
+        clientMessageId: queued.clientMessageId,
+        whenBusy,
+        ...(mentions.length ? { mentions } : {}),
+      });
+    } catch (error) {
+      session.dispatch({ type: "sendFailed", clientMessageId: queued.clientMessageId, text: explain(error) });
+    }
+  }
+
+  async interrupt(session: LiveSession): Promise<void> {
+    await this.server.request(METHODS.sessionInterrupt, { sessionId: session.sessionId });
+  }
+
+  async configure(session: LiveSession, change: { model?: string; mode?: Mode }): Promise<void> {
+    await this.server.request(METHODS.sessionConfigure, { sessionId: session.sessionId, ...change });
+    session.dispatch({ type: "configured", ...change });
+  }
+
+  answerAsk(askId: string, answer: PermissionAnswer): void {
+    const pending = [...this.asks.entries()].find(([, each]) => each.ask.askId === askId);
+    if (!pending) return;
+    this.asks.delete(pending[0]);
+    pending[1].resolve(answer);
+    this.waited.fire(this.get(pending[1].ask.sessionId));
+  }
+
+  answerElicit(elicitId: string, answer: ElicitAnswer): void {
+    const pending = [...this.elicits.entries()].find(([, each]) => each.elicit.elicitId === elicitId);
+    if (!pending) return;
+    this.elicits.delete(pending[0]);
+    pending[1].resolve(answer);
+    const session = this.get(pending[1].elicit.sessionId);
+    session.dispatch({ type: "answered", id: elicitId, decision: answer.action, by: "" });
+    this.waited.fire(session);
+  }
+
+  forget(sessionId: string): void {
+    this.live.get(sessionId)?.dispose();
+    this.live.delete(sessionId);
+  }
+
+  request<T>(method: string, params: Json): Promise<T> {
+    return this.server.request<T>(method, params);
+  }
+
+  dispose(): void {
+    for (const session of this.live.values()) session.dispose();
+    for (const each of this.disposables) each.dispose();
+  }
+
+  // --- the wire -----------------------------------------------------------------------------------
+
+  private register(client: LanguageClient): vscode.Disposable {
+    return vscode.Disposable.from(
+      client.onNotification(NOTIFICATIONS.sessionEvent, (params: SessionEvent) => this.event(params)),
+      client.onNotification(NOTIFICATIONS.withdrawn, (params: Withdrawn) => this.withdraw(params.requestId)),
+      client.onRequest(SERVER_REQUESTS.permissionAsk, (params: PermissionAsk, token: CancellationToken) => this.asked(params, token)),
+      client.onRequest(SERVER_REQUESTS.elicit, (params: Elicit, token: CancellationToken) => this.questioned(params, token)),
+    );
+  }
+
+  private event(params: SessionEvent): void {
+    const session = this.get(params.sessionId);
+    // While attaching, what is missed comes with the answer or again from the ring.
+    if (!session.epoch) return void this.attach(session);
+    if (params.seq <= session.lastSeq) return;
+    if (params.seq > session.lastSeq + 1 && !this.attaching.has(session.sessionId)) return void this.attach(session);
+    session.lastSeq = params.seq;
+    session.dispatch({ type: "event", params });
+    this.happened.fire({ session, params });
+  }
+
+  private asked(ask: PermissionAsk, token: CancellationToken): Promise<PermissionAnswer> {
+    const session = this.get(ask.sessionId);
+    return new Promise((resolve) => {
+      this.asks.set(ask.requestId, { ask, resolve });
+      token.onCancellationRequested(() => this.withdraw(ask.requestId));
+      session.dispatch({ type: "ask", ask });
+      this.waited.fire(session);
+    });
+  }
+
+  private questioned(elicit: Elicit, token: CancellationToken): Promise<ElicitAnswer> {
+    const session = this.get(elicit.sessionId);
+    return new Promise((resolve) => {
+      this.elicits.set(elicit.requestId, { elicit, resolve });
+      token.onCancellationRequested(() => this.withdraw(elicit.requestId));
+      session.dispatch({ type: "elicit", elicit });
+      this.waited.fire(session);
+    });
+  }
+
+  /** Someone else answered, or it is moot. The late answer we still owe is dropped by the server. */
+  private withdraw(requestId: string): void {
+    const ask = this.asks.get(requestId);
+    const elicit = this.elicits.get(requestId);
+    const sessionId = ask?.ask.sessionId ?? elicit?.elicit.sessionId;
+    if (!sessionId) return;
+    this.asks.delete(requestId);
+    this.elicits.delete(requestId);
+    ask?.resolve({ decision: "deny", message: "withdrawn" });
+    elicit?.resolve({ action: "cancel" });
+    const session = this.get(sessionId);
+    session.dispatch({ type: "withdrawn", requestId });
+    this.waited.fire(session);
+  }
+
+  private attach(session: LiveSession): Promise<void> {
+    const running = this.attaching.get(session.sessionId);
+    if (running) return running;
+    const work = this.attachNow(session).finally(() => this.attaching.delete(session.sessionId));
+    this.attaching.set(session.sessionId, work);
+    return work;
+  }
+
+  private async attachNow(session: LiveSession): Promise<void> {
+    const known = session.epoch ? { epoch: session.epoch, afterSeq: session.lastSeq } : {};
+    const attached = await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, ...known });
+    const fresh = session.epoch !== attached.epoch;
+    const wasRunning = session.data.running;
+    session.epoch = attached.epoch;
+    if (attached.reset) {
+      session.lastSeq = attached.lastSeq;
+      session.reset(attached);
+      if (fresh && wasRunning && !attached.running) session.data.interrupted = true;
+      for (const { ask } of this.asks.values()) if (ask.sessionId === session.sessionId) session.dispatch({ type: "ask", ask });
+      for (const { elicit } of this.elicits.values()) if (elicit.sessionId === session.sessionId) session.dispatch({ type: "elicit", elicit });
+    }
+    this.attached.fire(session);
+  }
+
+  private reattach(): void {
+    this.asks.clear();
+    this.elicits.clear();
+    for (const session of this.live.values()) {
+      if (!session.epoch) continue;
+      void this.attach(session).catch((error: unknown) => session.dispatch({ type: "notice", level: "error", text: `This conversation could not be restored. ${explain(error)}` }));
+    }
+  }
+
+  private get(sessionId: string): LiveSession {
+    let session = this.live.get(sessionId);
+    if (!session) {
+      session = new LiveSession(sessionId);
+      this.live.set(sessionId, session);
+    }
+    return session;
+  }
+}
+
+export function explain(error: unknown): string {
+  if (error instanceof ResponseError) {
+    const hint = (error.data as { hint?: string } | undefined)?.hint;
+    return hint && !error.message.includes(hint) ? `${error.message} ${hint}` : error.message;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+function imageBlock(source: string): Json {
+  const match = /^data:([\w/+.-]+);base64,(.*)$/s.exec(source);
+  return { type: "image", source: { type: "base64", media_type: match?.[1] ?? "image/png", data: match?.[2] ?? "" } };
+}

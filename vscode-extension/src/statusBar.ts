@@ -1,0 +1,67 @@
+/** One item in the status bar: what Assent is doing, whether it waits for the user, and what it has cost. */
+import * as vscode from "vscode";
+import type { Review } from "./review";
+import type { ServerProcess } from "./serverProcess";
+import type { Sessions } from "./sessions";
+import { statusText } from "./statusText";
+
+export class StatusBar implements vscode.Disposable {
+  private readonly item: vscode.StatusBarItem;
+  private readonly disposables: vscode.Disposable[] = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly server: ServerProcess,
+    private readonly sessions: Sessions,
+    private readonly review: Review,
+  ) {
+    this.item = vscode.window.createStatusBarItem("assent.status", vscode.StatusBarAlignment.Right, 90);
+    this.item.name = "Assent";
+    this.disposables.push(
+      this.item,
+      server.onDidChange(() => this.soon()),
+      sessions.onEvent(({ params }) => {
+        if (INTERESTING.has(params.event.type)) this.soon();
+      }),
+      sessions.onWaiting(() => this.soon()),
+      sessions.onAttached(() => this.soon()),
+      review.onDidChange(() => this.soon()),
+    );
+    this.draw();
+    this.item.show();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const each of this.disposables) each.dispose();
+  }
+
+  private soon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.draw();
+    }, 50);
+  }
+
+  private draw(): void {
+    const sessions = this.sessions.all();
+    const shown = statusText({
+      server: this.server.panel.kind,
+      title: this.server.panel.title,
+      waiting: this.sessions.pendingAsks().length + this.sessions.pendingElicits().length,
+      running: sessions.filter((session) => session.data.running).length,
+      compacting: sessions.some((session) => session.data.state === "compacting"),
+      hunks: this.review.pendingCount(),
+      costUsd: sessions.reduce((sum, session) => sum + (session.data.usage?.costUsd ?? 0), 0),
+      offline: this.server.status?.offline ?? false,
+      model: this.server.status?.model ?? "",
+    });
+    this.item.text = shown.text;
+    this.item.tooltip = shown.tooltip;
+    this.item.command = shown.command;
+    this.item.accessibilityInformation = { label: shown.spoken };
+    this.item.backgroundColor = shown.alarm ? new vscode.ThemeColor(`statusBarItem.${shown.alarm}Background`) : undefined;
+  }
+}
+
+const INTERESTING = new Set(["status", "turnStarted", "turnFinished", "usage", "compacting", "compacted", "permissionResolved", "elicitationResolved"]);

@@ -1,0 +1,80 @@
+/** What the chat page and the extension host say to each other. Nothing else crosses between them. */
+import type { CompletionItem, ElicitAnswer, Mention, Mode, PermissionAnswer, SessionInfo } from "../src/protocol";
+import type { Action, ConversationData } from "./conversation";
+
+export interface Draft {
+  text: string;
+  images: string[];
+  mentions: MentionChip[];
+}
+
+export interface MentionChip extends Mention {
+  label: string;
+}
+
+/** What the server's life looks like from the chat: the page says it in plain words. */
+export interface ServerPanel {
+  kind: "starting" | "ready" | "failed";
+  title: string;
+  detail: string;
+  log: string;
+  actions: { command: string; label: string }[];
+}
+
+export interface Banner {
+  kind: "info" | "warning";
+  text: string;
+  command?: string;
+  label?: string;
+}
+
+export interface Surroundings {
+  server: ServerPanel;
+  banners: Banner[];
+  models: string[];
+  showThinking: boolean;
+  sendWithEnter: boolean;
+}
+
+export type ToView =
+  | { type: "snapshot"; data: ConversationData; serial: number }
+  | { type: "actions"; actions: Action[]; serial: number }
+  | { type: "surroundings"; value: Surroundings }
+  | { type: "completions"; requestId: number; items: CompletionItem[] }
+  | { type: "sessions"; requestId: number; sessions: SessionInfo[]; nextCursor?: string; error?: string }
+  | { type: "insert"; text: string; mentions: MentionChip[]; replace: boolean }
+  | { type: "focus" }
+  | { type: "showHistory" }
+  | { type: "facts"; title: string; rows: { label: string; value: string; share?: number }[]; note: string };
+
+export type ToHost =
+  | { type: "ready" }
+  | { type: "send"; text: string; images: string[]; mentions: Mention[]; whenBusy: "queue" | "steer" }
+  | { type: "stop" }
+  | { type: "retry" }
+  | { type: "resume" }
+  | { type: "resend"; messageId: string; text: string }
+  | { type: "rewind"; messageId: string }
+  | { type: "fork"; messageId: string }
+  | { type: "answerAsk"; askId: string; answer: PermissionAnswer }
+  | { type: "answerElicit"; elicitId: string; answer: ElicitAnswer }
+  | { type: "showDiff"; proposalId: string }
+  | { type: "complete"; requestId: number; text: string; offset: number }
+  | { type: "sessions"; requestId: number; query: string; cursor?: string }
+  | { type: "openSession"; sessionId: string }
+  | { type: "deleteSession"; sessionId: string }
+  | { type: "renameSession"; sessionId: string }
+  | { type: "newSession" }
+  | { type: "openInTab" }
+  | { type: "configure"; model?: string; mode?: Mode }
+  | { type: "context" }
+  | { type: "cost" }
+  | { type: "older" }
+  | { type: "copy"; text: string }
+  | { type: "insertCode"; text: string }
+  | { type: "applyCode"; text: string; language: string }
+  | { type: "openLink"; link: string }
+  | { type: "openFile"; path: string; line?: number }
+  | { type: "dropped"; uris: string[] }
+  | { type: "command"; command: string }
+  | { type: "draft"; draft: Draft };

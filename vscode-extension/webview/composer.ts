@@ -1,0 +1,277 @@
+/** Where the user writes: text, mentions, images, completion of @ and /, and the send and stop buttons. */
+import type { CompletionItem } from "../src/protocol";
+import type { Draft, MentionChip } from "./bridge";
+import { h, icon, iconButton } from "./dom";
+
+export interface ComposerHost {
+  send(draft: Draft, steer: boolean): void;
+  stop(): void;
+  complete(requestId: number, text: string, offset: number): void;
+  dropped(uris: string[]): void;
+  draft(draft: Draft): void;
+  cancelEdit(): void;
+}
+
+const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const IMAGE_LIMIT = 5 * 1024 * 1024;
+
+export class Composer {
+  readonly element: HTMLElement;
+  private readonly input: HTMLTextAreaElement;
+  private readonly chips: HTMLElement;
+  private readonly popup: HTMLElement;
+  private readonly sendButton: HTMLButtonElement;
+  private readonly stopButton: HTMLButtonElement;
+  private readonly hint: HTMLElement;
+  private mentions: MentionChip[] = [];
+  private images: string[] = [];
+  private items: CompletionItem[] = [];
+  private chosen = 0;
+  private request = 0;
+  private running = false;
+  private editing = false;
+  sendWithEnter = true;
+
+  constructor(
+    private readonly host: ComposerHost,
+    footer: HTMLElement,
+  ) {
+    this.input = h("textarea", {
+      rows: 1,
+      class: "prompt",
+      placeholder: "Ask, or describe a change.  @ mentions files,  / runs commands",
+      "aria-label": "Message to Assent",
+      role: "combobox",
+      "aria-expanded": "false",
+      "aria-controls": "completions",
+      "aria-autocomplete": "list",
+    });
+    this.chips = h("div", { class: "chips" });
+    this.popup = h("ul", { class: "completions", id: "completions", role: "listbox", "aria-label": "Completions", hidden: true });
+    this.sendButton = iconButton("send", "Send", () => this.submit(false), { class: "icon-button send" });
+    this.stopButton = iconButton("debug-stop", "Stop", () => this.host.stop(), { class: "icon-button stop", hidden: true });
+    this.hint = h("div", { class: "hint small", "aria-live": "polite" });
+    this.element = h("div", { class: "composer" }, this.popup, this.hint, h("div", { class: "box" }, this.chips, this.input, h("div", { class: "footer" }, footer, h("span", { class: "spacer" }), this.stopButton, this.sendButton)));
+    this.input.addEventListener("input", () => this.changed());
+    this.input.addEventListener("keydown", (event) => this.key(event));
+    this.input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
+    this.input.addEventListener("paste", (event) => this.paste(event));
+    this.element.addEventListener("dragover", (event) => event.preventDefault());
+    this.element.addEventListener("drop", (event) => this.drop(event));
+    this.showState();
+  }
+
+  focus(): void {
+    this.input.focus();
+  }
+
+  get draft(): Draft {
+    return { text: this.input.value, images: this.images, mentions: this.mentions };
+  }
+
+  restore(draft: Draft): void {
+    this.input.value = draft.text;
+    this.images = draft.images;
+    this.mentions = draft.mentions;
+    this.drawChips();
+    this.resize();
+    this.showState();
+  }
+
+  insert(text: string, mentions: MentionChip[], replace: boolean): void {
+    if (replace) this.input.value = text;
+    else if (text) this.input.setRangeText(text, this.input.selectionStart, this.input.selectionEnd, "end");
+    for (const mention of mentions) if (!this.mentions.some((each) => each.label === mention.label)) this.mentions.push(mention);
+    this.drawChips();
+    this.resize();
+    this.showState();
+    this.host.draft(this.draft);
+  }
+
+  setRunning(running: boolean): void {
+    if (running === this.running) return;
+    this.running = running;
+    this.showState();
+  }
+
+  setEditing(editing: boolean): void {
+    this.editing = editing;
+    this.showState();
+  }
+
+  showCompletions(requestId: number, items: CompletionItem[]): void {
+    if (requestId !== this.request) return;
+    this.items = items.slice(0, 50);
+    this.chosen = 0;
+    this.drawCompletions();
+  }
+
+  private submit(steer: boolean): void {
+    const draft = this.draft;
+    if (!draft.text.trim() && draft.images.length === 0) return;
+    this.close();
+    this.host.send(draft, steer);
+    this.restore({ text: "", images: [], mentions: [] });
+    this.editing = false;
+    this.showState();
+    this.host.draft(this.draft);
+  }
+
+  private key(event: KeyboardEvent): void {
+    if (!this.popup.hidden && this.items.length > 0) {
+      const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
+      const move = moves[event.key];
+      if (move !== undefined) {
+        event.preventDefault();
+        this.chosen = (this.chosen + move + this.items.length) % this.items.length;
+        this.drawCompletions();
+        return;
+      }
+      if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && !event.isComposing)) {
+        event.preventDefault();
+        this.accept(this.chosen);
+        return;
+      }
+      if (event.key === "Escape") {
+        event.preventDefault();
+        this.close();
+        return;
+      }
+    }
+    if (event.key === "Escape" && this.editing) {
+      this.setEditing(false);
+      this.restore({ text: "", images: [], mentions: [] });
+      this.host.cancelEdit();
+      return;
+    }
+    if (event.key === "Escape" && this.running) {
+      this.host.stop();
+      return;
+    }
+    if (event.key !== "Enter" || event.isComposing || event.shiftKey) return;
+    const modified = event.ctrlKey || event.metaKey;
+    if (this.running && modified) {
+      event.preventDefault();
+      this.submit(true);
+    } else if (modified || this.sendWithEnter) {
+      event.preventDefault();
+      this.submit(false);
+    }
+  }
+
+  private changed(): void {
+    this.resize();
+    this.showState();
+    this.host.draft(this.draft);
+    const before = this.input.value.slice(0, this.input.selectionStart);
+    if (/(^|\s)@[^\s@]*$/.test(before) || /^\/[\w:-]*$/.test(before)) {
+      this.request += 1;
+      this.host.complete(this.request, this.input.value, this.input.selectionStart);
+    } else {
+      this.close();
+    }
+  }
+
+  private accept(at: number): void {
+    const item = this.items[at];
+    if (!item) return;
+    const before = this.input.value.slice(0, this.input.selectionStart);
+    const word = /(?:^|\s)([@/][^\s]*)$/.exec(before)?.[1] ?? "";
+    const text = item.insertText.endsWith(" ") || item.insertText.endsWith("/") ? item.insertText : `${item.insertText} `;
+    this.input.setRangeText(text, this.input.selectionStart - word.length, this.input.selectionStart, "end");
+    this.close();
+    this.changed();
+    this.focus();
+  }
+
+  private drawCompletions(): void {
+    this.popup.replaceChildren(
+      ...this.items.map((item, at) => {
+        const option = h(
+          "li",
+          { role: "option", id: `completion-${at}`, "aria-selected": String(at === this.chosen), class: at === this.chosen ? "chosen" : "" },
+          icon(item.kind === "command" ? "terminal" : item.kind === "folder" ? "folder" : item.kind === "agent" ? "robot" : "file"),
+          h("span", { class: "label" }, item.label),
+          h("span", { class: "detail" }, item.detail),
+        );
+        option.addEventListener("mousedown", (event) => {
+          event.preventDefault();
+          this.accept(at);
+        });
+        return option;
+      }),
+    );
+    this.popup.hidden = this.items.length === 0;
+    this.input.setAttribute("aria-expanded", String(!this.popup.hidden));
+    if (this.popup.hidden) this.input.removeAttribute("aria-activedescendant");
+    else this.input.setAttribute("aria-activedescendant", `completion-${this.chosen}`);
+    this.popup.children[this.chosen]?.scrollIntoView({ block: "nearest" });
+  }
+
+  private close(): void {
+    this.request += 1;
+    this.items = [];
+    this.drawCompletions();
+  }
+
+  private showState(): void {
+    const empty = !this.input.value.trim() && this.images.length === 0;
+    this.stopButton.hidden = !this.running;
+    this.sendButton.hidden = this.running && empty;
+    this.sendButton.disabled = empty;
+    const label = this.running ? "Queue for after this turn (Ctrl+Enter: steer now)" : "Send";
+    this.sendButton.setAttribute("aria-label", label);
+    this.sendButton.title = label;
+    this.hint.textContent = this.editing ? "Editing an earlier message: sending rewinds the conversation to it. Esc to cancel." : this.running && !empty ? "Enter queues it, Ctrl+Enter steers the running turn." : "";
+  }
+
+  private drawChips(): void {
+    const remove = (label: string, action: () => void): HTMLElement => iconButton("close", `Remove ${label}`, action);
+    const redraw = (): void => {
+      this.drawChips();
+      this.showState();
+      this.host.draft(this.draft);
+    };
+    this.chips.replaceChildren(
+      ...this.mentions.map((mention) => h("span", { class: "chip" }, icon("file"), mention.label, remove(mention.label, () => ((this.mentions = this.mentions.filter((each) => each !== mention)), redraw())))),
+      ...this.images.map((image, at) => h("span", { class: "chip" }, h("img", { src: image, alt: `attached image ${at + 1}` }), remove(`image ${at + 1}`, () => ((this.images = this.images.filter((each) => each !== image)), redraw())))),
+    );
+  }
+
+  private resize(): void {
+    this.input.style.height = "auto";
+    this.input.style.height = `${Math.min(this.input.scrollHeight, 240)}px`;
+  }
+
+  private paste(event: ClipboardEvent): void {
+    const files = [...(event.clipboardData?.files ?? [])].filter((file) => IMAGE_TYPES.has(file.type));
+    if (files.length === 0) return;
+    event.preventDefault();
+    for (const file of files) this.addImage(file);
+  }
+
+  private drop(event: DragEvent): void {
+    event.preventDefault();
+    const data = event.dataTransfer;
+    if (!data) return;
+    for (const file of data.files) if (IMAGE_TYPES.has(file.type)) this.addImage(file);
+    const list = data.getData("application/vnd.code.uri-list") || data.getData("text/uri-list");
+    const uris = list.split(/\r?\n/).filter((line) => line && !line.startsWith("#"));
+    if (uris.length) this.host.dropped(uris);
+  }
+
+  private addImage(file: File): void {
+    if (file.size > IMAGE_LIMIT) {
+      this.hint.textContent = `${file.name || "The image"} is larger than 5 MB and was not attached.`;
+      return;
+    }
+    const reader = new FileReader();
+    reader.addEventListener("load", () => {
+      this.images.push(String(reader.result));
+      this.drawChips();
+      this.showState();
+      this.host.draft(this.draft);
+    });
+    reader.readAsDataURL(file);
+  }
+}

@@ -1,0 +1,150 @@
+/** One row of the transcript per item: how each kind is drawn, and drawn again when it changes. */
+import type { Conversation, Item, TextItem, ThinkingItem, UserItem } from "./conversation";
+import { h, icon, iconButton, revealed, textButton } from "./dom";
+import { renderMarkdown, StreamingMarkdown, type CodeActions } from "./markdown";
+import { toolCard, type ToolHost } from "./toolCard";
+import type { RowView } from "./virtualList";
+
+export interface RowHost extends ToolHost, CodeActions {
+  copy(text: string): void;
+  edit(item: UserItem): void;
+  rewind(messageId: string): void;
+  fork(messageId: string): void;
+  retry(): void;
+  isLast(key: string): boolean;
+  running(): boolean;
+  showThinking(): boolean;
+}
+
+export function rowFor(conversation: Conversation, key: string, host: RowHost): RowView {
+  const item = conversation.get(key);
+  if (item?.kind === "text" || item?.kind === "thinking") return streamed(conversation, key, item, host);
+  const element = h("article", { class: `row ${item?.kind ?? "gone"}` });
+  let before = "";
+  const update = (): void => {
+    const now = conversation.get(key);
+    if (!now) return;
+    const drawn = JSON.stringify(now) + String(now.kind === "end" && host.isLast(key) && !host.running());
+    if (drawn === before) return;
+    before = drawn;
+    element.replaceChildren(...draw(now, host));
+  };
+  update();
+  return { element, update };
+}
+
+function streamed(conversation: Conversation, key: string, first: TextItem | ThinkingItem, host: RowHost): RowView {
+  const body = h("div", { class: "markdown" });
+  const stream = new StreamingMarkdown(body, host);
+  const element = h("article", { class: `row ${first.kind}` });
+  let details: HTMLDetailsElement | undefined;
+  if (first.kind === "thinking") {
+    details = h("details", { open: host.isOpen(key, host.showThinking()) }, h("summary", {}, icon("lightbulb"), h("span", { class: "thinking-label" }, "Thinking")), body);
+    details.addEventListener("toggle", () => {
+      host.setOpen(key, details?.open ?? false);
+      update();
+    });
+    element.append(details);
+  } else {
+    element.setAttribute("aria-label", "Assent");
+    element.append(body);
+  }
+  const update = (): void => {
+    const item = conversation.get(key);
+    if (item?.kind !== "text" && item?.kind !== "thinking") return;
+    element.classList.toggle("streaming", item.streaming);
+    element.classList.toggle("error", item.kind === "text" && Boolean(item.error));
+    // A folded thought costs nothing until someone opens it.
+    if (details && !details.open) return;
+    stream.update(item.text, !item.streaming);
+  };
+  update();
+  return { element, update };
+}
+
+function draw(item: Item, host: RowHost): Node[] {
+  switch (item.kind) {
+    case "user":
+      return userRow(item, host);
+    case "tool":
+      return [toolCard(item, host)];
+    case "answered":
+      return [h("div", { class: "small" }, icon(item.decision === "deny" ? "circle-slash" : "check"), ` ${answeredText(item.decision, item.by)}: ${revealed(item.title)}`)];
+    case "plan":
+      return [h("div", { class: "card" }, h("header", {}, icon("checklist"), h("h3", {}, "Plan")), h("div", { class: "markdown" }, renderMarkdown(item.text, host)))];
+    case "notice":
+      return [
+        h(
+          "div",
+          { class: `notice ${item.level}`, role: item.level === "error" ? "alert" : "note" },
+          icon(item.level === "info" ? "info" : item.level),
+          h("span", {}, item.text),
+          item.detail ? h("details", {}, h("summary", {}, "Details"), h("div", { class: "markdown" }, renderMarkdown(item.detail))) : null,
+        ),
+      ];
+    case "end":
+      return endRow(item, host);
+    default:
+      return [];
+  }
+}
+
+function userRow(item: UserItem, host: RowHost): Node[] {
+  const id = item.messageId;
+  return [
+    h(
+      "div",
+      { class: "bubble", role: "group", "aria-label": "You" },
+      h("div", { class: "said" }, item.text),
+      item.images.length ? h("div", { class: "shots" }, ...item.images.map((source) => h("img", { src: source, alt: "attached image", class: "shot" }))) : null,
+      item.mentions.length ? h("div", { class: "chips" }, ...item.mentions.map((mention) => h("span", { class: "chip" }, icon("file"), shortUri(mention.uri)))) : null,
+      item.failed ? h("div", { class: "notice error", role: "alert" }, icon("error"), item.failed) : null,
+    ),
+    h(
+      "div",
+      { class: "row-actions" },
+      iconButton("copy", "Copy message", () => host.copy(item.text)),
+      id ? iconButton("edit", "Edit and resend", () => host.edit(item)) : null,
+      id ? iconButton("discard", "Rewind to here…", () => host.rewind(id)) : null,
+      id ? iconButton("repo-forked", "Fork from here", () => host.fork(id)) : null,
+    ),
+  ];
+}
+
+function endRow(item: Extract<Item, { kind: "end" }>, host: RowHost): Node[] {
+  const parts = [duration(item.durationMs), item.costUsd > 0 ? `$${item.costUsd.toFixed(item.costUsd < 0.1 ? 4 : 2)} so far` : "", item.denials ? `${item.denials} denied` : ""].filter(Boolean);
+  const canRetry = host.isLast(item.key) && !host.running();
+  if (!item.isError) {
+    return [h("div", { class: "end" }, h("span", { class: "small" }, parts.join(" · ")), canRetry ? iconButton("refresh", "Try the last message again", () => host.retry()) : null)];
+  }
+  const stopped = item.terminal.startsWith("aborted");
+  const text = stopped ? "Stopped." : item.text || `The turn ended early (${item.terminal.replaceAll("_", " ")}).`;
+  return [
+    h(
+      "div",
+      { class: `notice ${stopped ? "info" : "error"}`, role: stopped ? "note" : "alert" },
+      icon(stopped ? "debug-stop" : "error"),
+      h("span", {}, text),
+      canRetry ? textButton("Try again", "secondary", () => host.retry()) : null,
+    ),
+  ];
+}
+
+function answeredText(decision: string, by: string): string {
+  const word = decision === "deny" ? "Denied" : decision === "allow" ? "Allowed" : "Answered";
+  return by === "review" ? `${word} in review` : word;
+}
+
+function duration(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  const seconds = ms / 1000;
+  return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+export function shortUri(uri: string): string {
+  try {
+    return decodeURIComponent(uri).split("/").slice(-1)[0] ?? uri;
+  } catch {
+    return uri;
+  }
+}

@@ -1,0 +1,125 @@
+/** A tool call as a card: what it was asked, what it is doing, what came of it, and the change as a diff. */
+import type { Json } from "../src/protocol";
+import { titleOf, type ToolItem } from "./conversation";
+import { diffLines, withContext, type DiffLine } from "./diff";
+import { h, icon, revealed } from "./dom";
+
+export interface ToolHost {
+  openFile(path: string, line?: number): void;
+  isOpen(key: string, fallback: boolean): boolean;
+  setOpen(key: string, open: boolean): void;
+}
+
+const STATES: Record<ToolItem["state"], { icon: string; label: string }> = {
+  preparing: { icon: "loading codicon-modifier-spin", label: "preparing" },
+  waiting: { icon: "question", label: "waiting for you" },
+  running: { icon: "loading codicon-modifier-spin", label: "running" },
+  done: { icon: "check", label: "done" },
+  error: { icon: "error", label: "failed" },
+  stopped: { icon: "circle-slash", label: "not run" },
+};
+const OUTPUT_SHOWN = 12_000;
+
+export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
+  const state = STATES[item.state];
+  const live = item.state === "running" && (item.progress !== "" || item.children.length > 0);
+  const edit = editOf(item);
+  const open = host.isOpen(item.key, live || item.state === "error" || edit !== null);
+  const title = item.title || titleOf(item.tool || "tool", item.input);
+  const details = h(
+    "details",
+    { class: `tool ${item.state}`, open },
+    h(
+      "summary",
+      { "aria-label": `${title}, ${state.label}` },
+      h("span", { class: `state codicon codicon-${state.icon}`, "aria-hidden": "true" }),
+      h("span", { class: "tool-title" }, revealed(title)),
+      h("span", { class: "tool-note" }, note(item)),
+    ),
+  );
+  details.addEventListener("toggle", () => host.setOpen(item.key, details.open));
+  const body = h("div", { class: "tool-body" });
+  if (edit) body.append(diffView(edit.before, edit.after, edit.path, host));
+  else if (item.input) body.append(inputView(item.input, host));
+  else if (item.partialJson) body.append(h("pre", { class: "partial" }, item.partialJson.slice(-2000)));
+  if (item.children.length > 0) {
+    const rows = item.children.slice(-30).map((child) => h("li", { class: child.state }, icon(child.kind === "tool" ? "tools" : "comment"), " ", child.text.slice(0, 400)));
+    body.append(h("ul", { class: "children" }, ...rows));
+  }
+  if (item.state === "running" && item.progress) body.append(outputView("progress", item.progress.slice(-OUTPUT_SHOWN)));
+  if (item.output && !(edit && item.state === "done" && item.output.length < 400)) body.append(outputView("output", item.output));
+  for (const source of item.images) body.append(h("img", { src: source, alt: "image returned by the tool", class: "shot" }));
+  details.append(body);
+  return details;
+}
+
+function note(item: ToolItem): string {
+  if (item.state === "waiting") return "waiting for you";
+  if (item.state === "stopped") return "not run";
+  const time = item.durationMs >= 1000 ? `${(item.durationMs / 1000).toFixed(1)} s` : "";
+  return [item.summary.split("\n", 1)[0]?.slice(0, 80) ?? "", time].filter(Boolean).join(" · ");
+}
+
+function outputView(kind: string, text: string): HTMLElement {
+  const shown = text.length > OUTPUT_SHOWN ? `${text.slice(0, OUTPUT_SHOWN)}\n… ${text.length - OUTPUT_SHOWN} more characters` : text;
+  return h("pre", { class: kind, tabindex: 0, "aria-label": kind === "progress" ? "progress" : "output" }, shown);
+}
+
+function inputView(input: Json, host: ToolHost): HTMLElement {
+  const rows = Object.entries(input).map(([name, value]) => {
+    const text = revealed(typeof value === "string" ? value : JSON.stringify(value, null, 2));
+    const shown = text.length > 4000 ? `${text.slice(0, 4000)}…` : text;
+    const cell =
+      /^(file_path|notebook_path|path)$/.test(name) && typeof value === "string"
+        ? h("button", { type: "button", class: "path-link", onclick: () => host.openFile(value) }, shown)
+        : h(shown.includes("\n") || name === "command" ? "pre" : "span", {}, shown);
+    return h("div", { class: "input-row" }, h("span", { class: "input-name" }, name), cell);
+  });
+  return h("div", { class: "input" }, ...rows);
+}
+
+interface ShownEdit {
+  path: string;
+  before: string;
+  after: string;
+}
+
+/** The change an editing tool was asked for, as it wrote it; null for other tools. */
+export function editOf(item: { tool: string; input: Json | null }): ShownEdit | null {
+  const input = item.input;
+  const text = (name: string): string => (typeof input?.[name] === "string" ? String(input[name]) : "");
+  if (!input || !text("file_path")) return null;
+  const path = text("file_path");
+  if (item.tool === "Edit") return { path, before: text("old_string"), after: text("new_string") };
+  if (item.tool === "Write") return { path, before: "", after: text("content") };
+  if (item.tool === "MultiEdit" && Array.isArray(input["edits"])) {
+    const edits = input["edits"] as { old_string?: string; new_string?: string }[];
+    return { path, before: edits.map((each) => each.old_string ?? "").join("\n"), after: edits.map((each) => each.new_string ?? "").join("\n") };
+  }
+  return null;
+}
+
+export function diffView(before: string, after: string, path: string, host: Pick<ToolHost, "openFile">): HTMLElement {
+  const lines = diffLines(before, after);
+  const added = lines.filter((line) => line.sign === "+").length;
+  const removed = lines.filter((line) => line.sign === "-").length;
+  const shown = withContext(lines, 3).slice(0, 400);
+  return h(
+    "div",
+    { class: "diff", role: "group", "aria-label": `change of ${path}: ${added} lines added, ${removed} removed` },
+    h(
+      "div",
+      { class: "diff-head" },
+      h("button", { type: "button", class: "path-link", onclick: () => host.openFile(path) }, revealed(path)),
+      h("span", { class: "added" }, `+${added}`),
+      h("span", { class: "removed" }, `-${removed}`),
+    ),
+    h("pre", { tabindex: 0 }, ...shown.map(diffRow)),
+  );
+}
+
+function diffRow(line: DiffLine | null): HTMLElement {
+  if (line === null) return h("span", { class: "gap" }, "⋯\n");
+  const kind = line.sign === "+" ? "added" : line.sign === "-" ? "removed" : "same";
+  return h("span", { class: kind }, `${line.sign} ${revealed(line.text)}\n`);
+}
