@@ -1,1 +1,5 @@
-"""A deterministic stand-in for a model, for demos and for machines with no key. It is not a language model."""
+"""The embedded stand-in for a model, used when there are no credentials. It is deterministic and needs no network."""
+
+from assent.model.offline.model import make_call_model
+
+__all__ = ["make_call_model"]

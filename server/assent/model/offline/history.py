@@ -1,0 +1,109 @@
+"""What the offline model reads of a conversation: the last prompt, and what its tools have answered since.
+
+It keeps no state between calls; everything it knows is in the messages, as it would be for a real model.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from assent.types.blocks import Block, text_of
+from assent.types.messages import AssistantMessage, Attachment, CompactBoundary, ConversationMessage, UserMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One call and its answer."""
+
+    tool: str
+    input: dict[str, Any]
+    text: str
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    prompt: str
+    exchanges: tuple[Exchange, ...]  # since the prompt
+    earlier: tuple[Exchange, ...]  # before it
+    first: bool  # nothing was answered before
+    nudged: bool  # the last word is a hidden one, after an answer that was already complete
+    prompts: tuple[str, ...]
+    summary: str = ""
+
+    def known_text(self, path: str) -> str | None:
+        """What was read of a file before, for when reading again only says that it is unchanged."""
+        for exchange in reversed((*self.earlier, *self.exchanges)):
+            if exchange.tool == "Read" and not exchange.is_error and exchange.input.get("file_path") == path:
+                lines = unnumbered(exchange.text)
+                if lines is not None:
+                    return lines
+        return None
+
+
+def read_history(messages: Sequence[ConversationMessage]) -> History:
+    prompts: list[str] = []
+    calls: dict[str, tuple[str, dict[str, Any]]] = {}
+    exchanges: list[Exchange] = []
+    since = 0
+    answered = False
+    nudged = False
+    summary = ""
+    for message in messages:
+        match message:
+            case CompactBoundary():
+                summary, answered = message.summary, True
+            case AssistantMessage():
+                answered = True
+                nudged = False
+                for block in message.content:
+                    if block.get("type") == "tool_use":
+                        given: object = block.get("input")
+                        calls[str(block.get("id"))] = (
+                            str(block.get("name")),
+                            cast("dict[str, Any]", given) if isinstance(given, dict) else {},
+                        )
+            case UserMessage() | Attachment():
+                exchanges += _answers(message.content, calls)
+                words = _words(message)
+                if words and _is_prompt(message):
+                    prompts.append(words)
+                    since = len(exchanges)
+                    nudged = False
+                elif words and not any(block.get("type") == "tool_result" for block in message.content):
+                    nudged = isinstance(message, UserMessage)
+    return History(
+        prompt=prompts[-1] if prompts else "",
+        exchanges=tuple(exchanges[since:]),
+        earlier=tuple(exchanges[:since]),
+        first=not answered,
+        nudged=nudged,
+        prompts=tuple(prompts),
+        summary=summary,
+    )
+
+
+def unnumbered(text: str) -> str | None:
+    """The text of a Read result without its line numbers; None when it shows no lines."""
+    lines = [found.group(1) for line in text.split("\n") if (found := re.match(r"\s*\d+[→\t](.*)$", line))]
+    return "\n".join(lines) if lines else None
+
+
+def _is_prompt(message: UserMessage | Attachment) -> bool:
+    if isinstance(message, Attachment):
+        return message.kind == "queued_message"
+    return not message.is_meta and not any(block.get("type") == "tool_result" for block in message.content)
+
+
+def _words(message: UserMessage | Attachment) -> str:
+    return text_of([block for block in message.content if block.get("type") == "text"]).strip()
+
+
+def _answers(blocks: Sequence[Block], calls: dict[str, tuple[str, dict[str, Any]]]) -> list[Exchange]:
+    found: list[Exchange] = []
+    for block in blocks:
+        if block.get("type") == "tool_result" and (call := calls.pop(str(block.get("tool_use_id")), None)) is not None:
+            content = cast("str | list[Block]", block.get("content") or "")
+            found.append(Exchange(call[0], call[1], text_of(content), bool(block.get("is_error"))))
+    return found
