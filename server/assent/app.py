@@ -1,0 +1,322 @@
+"""The one place that wires concretes together: model, tools, permissions, storage, editor, sessions.
+
+`build` is what the language server calls once a client has introduced itself; `headless` is for scripts, with nobody
+to ask and no editor. Neither imports anything heavy: `App.warm_up` does that in the background.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from assent.editor.client import ClientEdits, NoClient
+from assent.editor.editor import Editor
+from assent.editor.positions import Encoding
+from assent.editor.proposal import Origin
+from assent.editor.proposal import Review as ReviewMode
+from assent.engine.config import BackgroundCall, Deps, QueryEngineConfig, TaskBudget, ToolServices
+from assent.engine.query_engine import QueryEngine
+from assent.engine.side_calls import SideCalls
+from assent.extensions import agents, commands
+from assent.extensions.git_context import git_context
+from assent.extensions.memory import MemoryFiles
+from assent.model.choice import Models
+from assent.model.transport import Endpoint
+from assent.permissions import shell
+from assent.permissions.chain import decide
+from assent.permissions.context import PermissionContext, Policy
+from assent.permissions.explain import explain
+from assent.permissions.rules import RuleSet, parse_rule
+from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
+from assent.sessions.hub import Sessions
+from assent.storage import paths
+from assent.storage.settings import Settings, SettingsFiles
+from assent.storage.trust import TrustStore
+from assent.tools.files import DiskWorkspace
+from assent.tools.jobs import ShellJobs
+from assent.tools.registry import builtin_tools
+from assent.tools.tool import AnyTool
+from assent.types.blocks import Json
+from assent.types.permissions import Action, Decision, Deny, RuleSource
+from assent.types.ports import Workspace
+
+if TYPE_CHECKING:
+    from assent.lsp.host import Host
+
+BACKGROUND_CALLS: tuple[BackgroundCall, ...] = ("summary", "collapse", "suggestion", "memory", "dream")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says about the whole program."""
+
+    offline: bool = False
+    interactive: bool = True
+    settings: Json | None = None
+    api_key: str | None = None  # handed over by the editor
+
+
+def build(host: "Host", *, options: Options) -> "App":
+    return App(
+        client=host.client,
+        roots=host.roots,
+        encoding=cast("Encoding", host.encoding),
+        options=replace(options, api_key=host.api_key) if host.api_key else options,
+    )
+
+
+def headless(options: Options) -> "App":
+    return App(client=NoClient(), roots=lambda: (), encoding="utf-16", options=options)
+
+
+class App:
+    def __init__(
+        self, *, client: ClientEdits, roots: Callable[[], tuple[str, ...]], encoding: Encoding, options: Options
+    ) -> None:
+        self._home = str(Path.home())
+        self._roots = roots
+        self._client = client
+        self._interactive = options.interactive
+        self.settings = SettingsFiles(config_dir=paths.config_dir(), cli=options.settings, parse_rule=parse_rule)
+        self.trust = TrustStore(paths.config_dir() / "trust.json")
+        self.models = Models(self._endpoint(options), offline_only=options.offline)
+        self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model)
+        self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home))
+        self.disk = DiskWorkspace()
+        self.editor = Editor(client, self.disk, encoding=encoding, snapshot=self._snapshot)
+        self.sessions = Sessions(self._session_deps())
+
+    # --- life --------------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        await self.sessions.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.sessions.__aexit__(kind, error, trace)
+        await self.models.aclose()
+
+    def warm_up(self) -> None:
+        """Load what the first turn needs: the model's SDK and the shell grammar. Runs in a thread."""
+        from assent.permissions.shell_syntax import warm_up as load_grammar
+
+        load_grammar()
+        asyncio.run(self.models.warm_up())
+
+    # --- what the wire asks of the program ---------------------------------------------------------------------------
+
+    def status(self) -> Json:
+        return {
+            "model": self.models.default_model,
+            "offline": self.models.offline,
+            "credentials": self.models.credentials.source,
+            "warnings": [],
+        }
+
+    async def explain(self, params: Json) -> Json:
+        cwd = str(params.get("cwd") or next(iter(self._roots()), ""))
+        trusted = bool(params.get("trusted", True))
+        settings = self.settings.load(cwd, trusted=trusted) if cwd else Settings()
+        context = PermissionContext(cwd=cwd, home=self._home, rules=_rule_set(settings), policy=self._policy())
+        return explain(params, context=context)
+
+    async def mcp_list(self) -> list[Json]:
+        return []
+
+    async def mcp_restart(self, name: str) -> None:
+        from assent.types.errors import ProtocolError
+
+        raise ProtocolError("invalidParams", f"There is no MCP server {name}", hint="assent/mcp/list names them.")
+
+    # --- wiring ------------------------------------------------------------------------------------------------------
+
+    def _endpoint(self, options: Options) -> Endpoint:
+        """Where the model is. Only the user's own settings count here; `SettingsFiles` drops what a project says."""
+        own = self.settings.load(self._home, trusted=False)
+        provider = own.get("provider", "anthropic")
+        return Endpoint(
+            provider="anthropic" if provider == "offline" else provider,
+            base_url=own.get("baseUrl"),
+            api_key=options.api_key,
+        )
+
+    def _session_deps(self) -> SessionDeps:
+        return SessionDeps(
+            engine=self._engine,
+            tools=self._tools,
+            decide=self._decide,
+            workspace=self._workspace,
+            settings=self.settings,
+            trust=self.trust,
+            data_dir=paths.data_dir(),
+            default_model=self.models.default_model,
+            choose_model=self.models.reachable,
+            model_info=self.models.info,
+            roots=self._roots,
+            jobs=lambda _session, on_change: ShellJobs(on_change),
+            proposals=self.editor.proposals,
+            editor=self._client if self._client.can_query else None,
+            commands=lambda _cwd, _trusted: [
+                {"name": command.name, "description": command.description}
+                | ({"argumentHint": command.argument_hint} if command.argument_hint else {})
+                for command in commands.BUILT_IN
+                if not command.hidden
+            ],
+            agents=lambda _cwd, _trusted: [
+                {"name": agent.name, "description": agent.description} for agent in agents.BUILT_IN
+            ],
+            parse_rule=parse_rule,
+            classify=self.side_calls.classify,
+            secrets=self.models.secrets,
+            interactive=self._interactive,
+        )
+
+    def _engine(self, spec: EngineSpec) -> QueryEngine:
+        options, settings = spec.options, spec.settings
+        wanted = cast("dict[str, bool]", settings.get("backgroundCalls", {}))
+        services = ToolServices(
+            workspace=spec.workspace,
+            roots=spec.roots,
+            editor=spec.editor,
+            jobs=spec.jobs,
+            spill=spec.spill,
+            env=spec.env,
+            search_web=None if self.models.offline else self.side_calls.search,
+            summarise=self.side_calls.read_page if wanted.get("summary") else None,
+        )
+        return QueryEngine(
+            QueryEngineConfig(
+                deps=Deps(call_model=self.models.call, model_info=self.models.info),
+                session_id=spec.session_id,
+                cwd=spec.state.cwd,
+                model=options.model,
+                fallback_model=options.fallback_model,
+                small_model=settings.get("smallModel") or self.models.small_model,
+                tools=spec.tools,
+                commands=commands.BUILT_IN,
+                agents=agents.BUILT_IN,
+                can_use_tool=spec.can_use_tool,
+                get_app_state=lambda: spec.state,
+                initial_messages=spec.initial_messages,
+                snipped=spec.snipped,
+                restored=spec.restored,
+                custom_system_prompt=options.custom_system_prompt,
+                append_system_prompt=options.append_system_prompt,
+                thinking=options.thinking,
+                effort=options.effort,
+                max_turns=options.max_turns,
+                max_budget_usd=options.max_budget_usd,
+                task_budget=TaskBudget(total=options.task_budget) if options.task_budget else None,
+                json_schema=options.json_schema,
+                include_partial_messages=True,
+                handle_elicitation=spec.handle_elicitation,
+                abort=spec.abort,
+                interactive=spec.interactive,
+                services=services,
+                transcript=spec.transcript,
+                memory=self._memory if settings.get("memory", True) else None,
+                system_context=partial(git_context, spec.state.cwd, _git_env()) if spec.trusted else None,
+                take_queued=spec.take_queued,
+                background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
+                publish=spec.publish,
+                persistent=bool(settings.get("persistentRetry")),
+                key_source=self.models.credentials.source,
+            )
+        )
+
+    def _tools(self, cwd: str) -> Sequence[AnyTool]:
+        trusted = self.trust.trusted(cwd)
+        settings = self.settings.load(cwd, trusted=trusted)
+        private = cast("list[str]", settings.get("allowPrivateAddresses", []))
+        reads_denied = any(rule.behaviour == "deny" for rule in settings.rules)
+        return builtin_tools(
+            is_read_only=partial(shell.is_read_only, cwd=cwd, home=self._home, roots=(cwd,), trusted=trusted),
+            may_read=partial(self._may_read, cwd, settings) if reads_denied else None,
+            secrets=self.models.secrets,
+            private_allowed=lambda host: host in private,
+            agents=lambda: [(agent.name, agent.description) for agent in agents.BUILT_IN],
+            editor=self._client.can_query,
+        )
+
+    def _workspace(self, cwd: str, origin: Callable[[], Origin], review: Callable[[], ReviewMode]) -> Workspace:
+        return self.editor.workspace(origin=origin, review=review)
+
+    async def _snapshot(self, origin: Origin, path: str, file: Any) -> None:
+        session = self.sessions.live.get(origin.session_id)
+        if session is not None:
+            session.snapshot(path, file)
+
+    # --- permissions -------------------------------------------------------------------------------------------------
+
+    def _decide(self, action: Action, judgement: Judgement) -> Decision:
+        hidden = set(judgement.tools) - set(judgement.enabled)
+        return decide(
+            action,
+            PermissionContext(
+                cwd=judgement.cwd,
+                home=self._home,
+                roots=judgement.roots,
+                read_roots=judgement.read_roots,
+                own_dirs=(str(paths.config_dir()), str(paths.data_dir())),
+                mode=judgement.mode,
+                trusted=judgement.trusted,
+                rules=_rule_set(judgement.settings),
+                policy=self._policy(),
+                tools=frozenset(judgement.tools),
+                disabled_tools=dict.fromkeys(hidden, "it is switched off in this session"),
+                interactive=self._interactive,
+            ),
+        )
+
+    def _may_read(self, cwd: str, settings: Settings, path: str) -> bool:
+        action = Action(tool="Read", input={"file_path": path}, reads=(path,), read_only=True)
+        context = PermissionContext(cwd=cwd, home=self._home, rules=_rule_set(settings), policy=self._policy())
+        return not isinstance(decide(action, context), Deny)
+
+    def _policy(self) -> Policy:
+        return _read_policy(self.settings.policy_file)
+
+
+def _rule_set(settings: Settings) -> RuleSet:
+    """The rules of a merged view, parsed once per view."""
+    known = _rule_sets.get(settings.rules)
+    if known is None:
+        sources: dict[RuleSource, dict[str, list[str]]] = {}
+        for rule in settings.rules:
+            sources.setdefault(rule.source, {}).setdefault(rule.behaviour, []).append(rule.rule)
+        if len(_rule_sets) > 200:
+            _rule_sets.clear()
+        known = _rule_sets[settings.rules] = RuleSet.from_settings(sources)
+    return known
+
+
+_rule_sets: dict[tuple[object, ...], RuleSet] = {}
+_policies: dict[Path, tuple[int, Policy]] = {}
+
+
+def _read_policy(path: Path) -> Policy:
+    import json
+
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError:
+        return Policy()
+    known = _policies.get(path)
+    if known is None or known[0] != stamp:
+        try:
+            policy = Policy.from_json(json.loads(path.read_bytes()))
+        except (OSError, ValueError) as error:
+            policy = Policy.broken(f"{path} cannot be read: {error}")
+        known = _policies[path] = (stamp, policy)
+    return known[1]
+
+
+def _git_env() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")}
+    return {**kept, **shell.hardening_env()}

@@ -1,0 +1,26 @@
+"""`assent serve --stdio`: what an editor starts. Nothing heavy is imported before `initialize` is answered."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from assent.storage import paths
+
+if TYPE_CHECKING:
+    from assent.lsp.host import App, Host
+
+
+def run(*, offline: bool) -> int:
+    from assent.lsp.server import serve_stdio
+
+    offline = offline or os.environ.get("ASSENT_OFFLINE", "") not in ("", "0")
+
+    def load() -> Any:
+        import assent.app
+
+        return assent.app
+
+    def build(host: "Host") -> "App":
+        app = load()
+        return app.build(host, options=app.Options(offline=offline))
+
+    return serve_stdio(build, preload=load, data_dir=paths.data_dir())
