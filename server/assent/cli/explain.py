@@ -12,28 +12,27 @@ import orjson
 
 from assent.permissions.context import PermissionContext, Policy
 from assent.permissions.explain import explain
-from assent.permissions.rules import RuleSet, parse_rule
+from assent.permissions.rules import Behaviour, RuleSet, parse_rule
 from assent.storage.paths import POLICY_FILE, config_dir, data_dir
 from assent.storage.settings import SettingsFiles
 from assent.types.blocks import Json
 from assent.types.errors import AssentError, ProtocolError
+from assent.types.permissions import RuleSource
 
 MAX_LINE = 1_000_000
 
 
 def run(stdin: TextIO, stdout: TextIO, *, policy_file: Path = POLICY_FILE, config: Path | None = None) -> int:
-    """0 when every line was understood, 1 when any was not."""
+    """Answers every line; always 0, since a line nobody understands is answered too."""
     files = SettingsFiles(config_dir=config or config_dir(), policy_file=policy_file, parse_rule=parse_rule)
     policy = read_policy(policy_file)
-    failed = False
     for line in stdin:
         if not line.strip():
             continue
         answer = _answer(line, files, policy)
-        failed = failed or "error" in answer
         stdout.write(orjson.dumps(answer).decode() + "\n")
         stdout.flush()
-    return 1 if failed else 0
+    return 0
 
 
 def read_policy(file: Path) -> Policy:
@@ -75,6 +74,8 @@ def _context(question: Json, files: SettingsFiles, policy: Policy) -> Permission
         return context
     with contextlib.suppress(OSError, ValueError):
         settings = files.load(cwd, trusted=question.get("trusted") is not False)
-        found = ((rule.rule, rule.source, rule.behaviour) for rule in settings.rules if rule.source != "policy")
+        found: list[tuple[str, RuleSource, Behaviour]] = [
+            (rule.rule, rule.source, rule.behaviour) for rule in settings.rules if rule.source != "policy"
+        ]
         return replace(context, rules=RuleSet.from_rules(found))
     return context

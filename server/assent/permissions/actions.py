@@ -36,7 +36,7 @@ SHAPES: dict[str, Shape] = {
     "Glob": Shape(reads=("path",), read_only=True, here=True),
     "Grep": Shape(reads=("path",), read_only=True, here=True),
     "Bash": Shape(command="command"),
-    "BashOutput": Shape(read_only=True),
+    "BashOutput": _SESSION,
     "KillShell": _SESSION,
     "WebFetch": Shape(url="url"),
     "WebSearch": Shape(),

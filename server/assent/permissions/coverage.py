@@ -156,12 +156,10 @@ def _touched(case: Case, rule: Rule) -> Iterator[Located]:
 
 
 def _reaches_below(case: Case, rule: Rule) -> bool:
-    """Would a search through a directory read files that a Read rule keeps back?"""
+    """Would a shell search through a directory read files that a Read rule keeps back? (Grep leaves them out itself.)"""
     if rule.path is None or rule.tool not in READERS:
         return False
     starts: list[str] = []
-    if case.action.tool == "Grep":
-        starts = [located.target for located in case.reads]
     for part in case.shell.parts if case.shell is not None else ():
         if part.recursive:
             starts.append(case.context.cwd)

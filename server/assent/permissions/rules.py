@@ -110,6 +110,14 @@ class RuleSet:
                         )
         return cls(rules=tuple(rules), problems=tuple(problems))
 
+    @classmethod
+    def from_rules(cls, lines: Iterable[tuple[str, RuleSource, Behaviour]]) -> "RuleSet":
+        """From (text, source, behaviour), as the settings loader gives them."""
+        grouped: dict[RuleSource, dict[str, list[str]]] = {}
+        for text, source, behaviour in lines:
+            grouped.setdefault(source, {}).setdefault(behaviour, []).append(text)
+        return cls.from_settings(grouped)
+
     def with_rule(self, rule: Rule) -> "RuleSet":
         return RuleSet(rules=(*self.rules, rule), problems=self.problems)
 
