@@ -21,6 +21,7 @@ COMMANDS: tuple[str, ...] = (
     "assent.rejectAll",
     "assent.rejectFile",
     "assent.rejectHunk",
+    "assent.revertHunk",
     "assent.send",
     "assent.trust",
 )

@@ -2,7 +2,8 @@
 
 Owns the `Content-Length` framing and nothing of what is inside a body. Rules:
 
-1. A header line ends with LF, with or without CR; names are case-insensitive; unknown headers are ignored.
+1. A header line ends with LF, with or without CR; names are case-insensitive; unknown headers are ignored; of two
+   Content-Lengths the last one counts.
 2. A body over the cap is never buffered: it is skipped, and told as a `Fault` with the start of it.
 3. `Content-Length: n` followed by a raw line end cannot occur inside valid JSON. Wherever it shows up, a new frame
    begins there: that is how we find our feet again after garbage, a wrong length or an oversized body.
@@ -19,6 +20,10 @@ KEPT_START = 4096
 
 _HEADER_LINE = re.compile(rb"[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Ll][Ee][Nn][Gg][Tt][Hh][ \t]*:[ \t]*[0-9]{1,20}[ \t]*\r?\n")
 _LONGEST_HEADER_LINE = 256
+_HALF_A_HEADER_LINE = re.compile(
+    rb"(?i:c(?:o(?:n(?:t(?:e(?:n(?:t(?:-(?:l(?:e(?:n(?:g(?:t(?:h"
+    rb"(?:[ \t]*:[ \t]*[0-9]{0,20}[ \t]*\r?)?)?)?)?)?)?)?)?)?)?)?)?)?)?)\Z"
+)
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BLANK = re.compile(rb"[ \t\r\n]*\n")
 
@@ -48,7 +53,6 @@ class FrameDecoder:
         self._buffer = bytearray()
         self._state = self._header
         self._length: int | None = None  # what the header said so far, or the length of the body we are in
-        self._conflict = False  # two Content-Lengths that differ
         self._header_size = 0
         self._scanned = 0  # how much of the body has been searched for a header that cannot be there
 
@@ -84,26 +88,18 @@ class FrameDecoder:
             return self._lose(out, "garbage", "bytes before a header", start=line[:KEPT_START])
         if self._header_size > MAX_HEADER:
             return self._lose(out, "header", "a header longer than 8 KB")
-        del self._buffer[: end + 1]
-        if not text:
-            return self._end_of_header(out)
         if name == b"content-length":
-            return self._content_length(out, value.strip(b" \t"))
-        return True
-
-    def _content_length(self, out: list[Frame | Fault], value: bytes) -> bool:
-        if not value.isdigit() or len(value) > 20:  # checked before int(): it refuses a bomb of digits by raising
-            return self._lose(out, "header", "a Content-Length that is not a length")
-        length = int(value)
-        self._conflict = self._conflict or (self._length is not None and self._length != length)
-        self._length = length
-        return True
+            value = value.strip(b" \t")
+            if not value.isdigit() or len(value) > 20:  # before int(), which raises on a bomb of digits
+                del self._buffer[:1]  # a sound header may follow on this very line
+                return self._lose(out, "header", "a Content-Length that is not a length")
+            self._length = int(value)
+        del self._buffer[: end + 1]
+        return True if text else self._end_of_header(out)
 
     def _end_of_header(self, out: list[Frame | Fault]) -> bool:
         if self._length is None:
             return self._lose(out, "header", "a header without Content-Length")
-        if self._conflict:
-            return self._lose(out, "header", "two different Content-Lengths")
         if self._length > self._max_body:
             self._state = self._oversized
         elif self._length == 0:
@@ -128,7 +124,10 @@ class FrameDecoder:
         if len(self._buffer) < length:
             self._scanned = max(0, len(self._buffer) - _LONGEST_HEADER_LINE)
             return False
-        out.append(Frame(bytes(self._buffer[:length])))
+        if self._buffer[length - 1] != 0x7D:  # no object ends like this: half of the next header may be in here
+            half = _HALF_A_HEADER_LINE.search(self._buffer, max(0, length - _LONGEST_HEADER_LINE), length)
+            length = length if half is None else half.start()
+        out.append(Frame(bytes(self._buffer[:length])) if length else Fault("garbage", "a frame cut short"))
         del self._buffer[:length]
         self._begin()
         return True
@@ -176,6 +175,5 @@ class FrameDecoder:
     def _begin(self) -> None:
         self._state = self._header
         self._length = None
-        self._conflict = False
         self._header_size = 0
         self._scanned = 0

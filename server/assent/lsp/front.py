@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from assent.lsp import envelope, plain_asks
 from assent.lsp.client import Client
-from assent.lsp.peer import Peer, RemoteError, Send
+from assent.lsp.peer import Peer, RemoteError
 from assent.sessions.front import CannotAnswer, FrontFlags
 from assent.types.blocks import Json
 
@@ -18,10 +18,9 @@ Listener = Callable[[Json], None]
 
 
 class LspFront:
-    def __init__(self, peer: Peer, client: Client, send: Send) -> None:
+    def __init__(self, peer: Peer, client: Client) -> None:
         self._peer = peer
         self._client = client
-        self._send = send
         self._asking: dict[str, asyncio.Task[Json]] = {}  # by requestId
         self._listeners: list[Listener] = []
         flags = client.flags
@@ -44,7 +43,7 @@ class LspFront:
 
     def event(self, params: Json) -> None:
         if self._client.speaks_assent:
-            self._send(envelope.notification_body("assent/session/event", params), False)
+            self._peer.send(envelope.notification_body("assent/session/event", params), False)
         for listener in self._listeners:
             listener(params)
 

@@ -8,7 +8,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from assent.types.blocks import Json
 
@@ -29,6 +29,7 @@ class Host:
     encoding: str  # the negotiated position encoding: "utf-16" or "utf-8" or "utf-32"
     settings: Json  # initializationOptions.assent.settings
     trusted: bool | None  # initializationOptions.assent.trusted: the client vouches for its workspace, or not
+    api_key: str | None = None  # initializationOptions.assent.apiKey: handed over from the editor's own secret store
 
 
 class App(Protocol):
@@ -47,19 +48,26 @@ class App(Protocol):
         """The part of `assent/status` that only the app knows: {model, offline, credentials, warnings}."""
         ...
 
-    async def mcp_list(self) -> list[Json]: ...
+    async def explain(self, params: Json) -> Json:
+        """`assent/permission/explain`; shared with `assent explain` on the command line."""
+        ...
+
+    async def mcp_list(self) -> list[Json]:
+        """[{name, status, …}] of the configured MCP servers."""
+        ...
+
     async def mcp_restart(self, name: str) -> None: ...
 
-    async def start(self) -> None:
-        """Background work (watching files) begins; returns at once."""
+    async def __aenter__(self) -> Self:
+        """Sessions can run, files are watched. Entered and left by one task."""
+        ...
+
+    async def __aexit__(self, *exc: object) -> bool | None:
+        """End turns and every process we started; transcripts are whole afterwards. Has about a second."""
         ...
 
     def warm_up(self) -> None:
         """Import what the first turn needs. Runs in a thread, after everything else is ready; may take seconds."""
-        ...
-
-    async def close(self) -> None:
-        """End turns and every process we started; transcripts are whole afterwards. Has about a second."""
         ...
 
 

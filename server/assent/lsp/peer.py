@@ -53,7 +53,7 @@ Send = Callable[[bytes, bool], None]
 
 class Peer:
     def __init__(self, send: Send) -> None:
-        self._send = send
+        self.send = send
         self._incoming: dict[Id, Incoming] = {}
         self._outgoing: dict[str, asyncio.Future[Any]] = {}
         self.requests: dict[str, RequestHandler] = {}
@@ -66,7 +66,7 @@ class Peer:
         id = id or new_id()
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._outgoing[id] = answer
-        self._send(envelope.request_body(id, method, params), False)
+        self.send(envelope.request_body(id, method, params), False)
         try:
             return await answer
         except asyncio.CancelledError:
@@ -76,7 +76,7 @@ class Peer:
             self._outgoing.pop(id, None)
 
     def notify(self, method: str, params: Any) -> None:
-        self._send(envelope.notification_body(method, params), False)
+        self.send(envelope.notification_body(method, params), False)
 
     def settle(self, response: Response) -> None:
         answer = self._outgoing.get(cast("str", response.id))
@@ -106,7 +106,7 @@ class Peer:
                     self._serve(message, handler)
 
     def refuse(self, id: Id, error: ProtocolError) -> None:
-        self._send(envelope.error_body(id, error), True)
+        self.send(envelope.error_body(id, error), True)
 
     def cancel(self, id: Any) -> None:
         """`$/cancelRequest`: an id we do not serve (any more) is no error."""
@@ -158,7 +158,7 @@ class Peer:
             body = envelope.error_body(message.id, as_protocol_error(error, message.method))
         finally:
             self._incoming.pop(message.id, None)
-        self._send(body, urgent)
+        self.send(body, urgent)
         for callback in incoming.after_answer:
             callback()
 

@@ -13,6 +13,7 @@ Rules:
 import asyncio
 import contextlib
 import gc
+import importlib
 import logging
 import os
 import signal
@@ -172,17 +173,19 @@ class Server:
             self._failure = ProtocolError("internal", text, hint="`assent doctor` shows what is wrong.")
             self._refuse_held(self._failure)
             return
+        await connection.start()
         self._connection = connection
         while self._held:
             self._peer.receive(self._held.popleft())
-        await connection.start()
+        await _in_thread(lambda: importlib.import_module("assent.lsp.features"))
+        connection.open_features()
         await _in_thread(connection.app.warm_up)
         gc.collect()
         gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
 
     def _load(self) -> None:
         self._preload()
-        import assent.lsp.connection  # noqa: F401 -- loaded here, in a thread, with everything it needs
+        importlib.import_module("assent.lsp.connection")
 
     def _refuse_held(self, error: ProtocolError) -> None:
         while self._held:

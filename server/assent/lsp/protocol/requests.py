@@ -22,7 +22,9 @@ class InitializationOptions(Wire):
     client: ClientFlags = ClientFlags()
     max_event_rate: Annotated[float, Meta(ge=0)] | None = None
     settings: Json | None = None
+    settings_level: Literal["user", "project"] | None = None  # "user": the client vouches that no project file set them
     trusted: bool | None = None
+    api_key: str | None = None  # from the editor's secret store
 
 
 class SessionNew(Wire):

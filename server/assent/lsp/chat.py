@@ -1,0 +1,126 @@
+"""One chat document and its session: a front of that session which writes what it hears.
+
+The text goes in through `workspace/applyEdit`, at the end only, at most five times a second, one edit in flight. A
+document that is closed meanwhile gets the rest when it is opened again.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from assent.editor.documents import Document
+from assent.editor.splices import Splice
+from assent.editor.text import uniform_eol, with_eol
+from assent.lsp import chat_text
+from assent.sessions.front import CannotAnswer, FrontFlags
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+
+if TYPE_CHECKING:
+    from assent.lsp.connection import Connection
+
+EDITS_PER_SECOND = 5
+_LABEL = "Assent's answer"
+
+
+class Chat:
+    def __init__(self, connection: "Connection", uri: str, session_id: str) -> None:
+        self._connection = connection
+        self.uri = uri
+        self.session_id = session_id
+        self.running = False
+        self._rendering = chat_text.Rendering()
+        self._waiting = ""
+        self._work = asyncio.Event()
+        self._task = asyncio.create_task(self._write())
+
+    # --- a front -----------------------------------------------------------------------------------------------------
+
+    @property
+    def flags(self) -> FrontFlags:
+        return FrontFlags(partials=True, max_event_rate=EDITS_PER_SECOND)
+
+    def event(self, params: Json) -> None:
+        if params.get("parentToolUseId"):
+            return  # a subagent's own conversation is folded into its tool call
+        event: Json = params["event"]
+        if event.get("type") == "turnFinished":
+            self.running = False
+        self._append(self._rendering.of(event))
+
+    async def ask(self, params: Json) -> Json:
+        raise CannotAnswer("a document cannot be asked; the editor's own front is")
+
+    async def elicit(self, params: Json) -> Json:
+        raise CannotAnswer("a document cannot be asked; the editor's own front is")
+
+    def withdraw(self, request_id: str) -> None:
+        pass
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    @property
+    def open(self) -> bool:
+        return self._connection.app.editor.documents.get(self.uri) is not None
+
+    async def begin(self) -> None:
+        """Line 1 names the session; the heading for the answer stands at the end."""
+
+        def build(document: Document) -> list[Splice]:
+            text = document.text
+            end = len(text)
+            opening = ("\n" if text.endswith("\n") else "\n\n") + self._rendering.begin()
+            if chat_text.session_in(text) == self.session_id:
+                return [_splice(document, end, end, opening)]
+            start, stop = chat_text.header_span(text)
+            line = chat_text.header(self.session_id) + ("" if stop else "\n")
+            return [_splice(document, start, stop, line), _splice(document, end, end, opening)]
+
+        landing = await self._connection.app.editor.edits.apply(self.uri, build, _LABEL)
+        if landing == "failed":
+            raise ProtocolError("unsupported", "the editor refused the edit", hint="Is the document read-only?")
+
+    def wake(self) -> None:
+        self._work.set()
+
+    def close(self) -> None:
+        self._task.cancel()
+
+    def _append(self, text: str) -> None:
+        if text:
+            self._waiting += text
+            self._work.set()
+
+    async def _write(self) -> None:
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            while self._waiting and self.open:
+                await self._write_once()
+                await asyncio.sleep(1 / EDITS_PER_SECOND)
+
+    async def _write_once(self) -> None:
+        text = self._waiting
+        landing = await self._connection.app.editor.edits.apply(self.uri, at_end(text), _LABEL)
+        if landing == "landed" or (landing == "unknown" and self._is_in(text)):
+            self._waiting = self._waiting[len(text) :]
+
+    def _is_in(self, text: str) -> bool:
+        """The editor lost sight of our edit, but there it is."""
+        document = self._connection.app.editor.documents.get(self.uri)
+        return document is not None and text.strip() in document.text[-len(text) - 4096 :].replace("\r\n", "\n")
+
+
+def at_end(text: str) -> Callable[[Document], list[Splice]]:
+    """For `DocumentEdits.apply`: this text, after whatever the document ends with by then."""
+
+    def build(document: Document) -> list[Splice]:
+        return [_splice(document, len(document.text), len(document.text), text)]
+
+    return build
+
+
+def _splice(document: Document, start: int, end: int, text: str) -> Splice:
+    """In the document's own line ends: an editor would rewrite any other, and the edit would not be recognised."""
+    eol = uniform_eol(document.text)
+    return Splice(start, end, text if eol is None else with_eol(text, eol))

@@ -1,0 +1,234 @@
+"""Chat documents: any open `*.assent.md` is a conversation. Send it, and the answer grows at its end.
+
+Owns which document belongs to which session; one of them is a `chat.Chat`, its words are `chat_text`'s.
+"""
+
+import asyncio
+import contextlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assent.editor.documents import Document, DocumentEvent
+from assent.editor.positions import offset_at
+from assent.editor.uris import path_of, same_document, uri_of
+from assent.lsp import chat_text
+from assent.lsp.chat import Chat, at_end
+from assent.lsp.peer import RemoteError
+from assent.lsp.sessions import send_from_surface
+from assent.sessions.front import Call
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+from assent.types.ids import new_id
+
+if TYPE_CHECKING:
+    from assent.lsp.connection import Connection
+
+ENDING = ".assent.md"
+_INFO = 3
+
+
+def is_chat(uri: str) -> bool:
+    return uri.endswith(ENDING)
+
+
+class ChatDocuments:
+    def __init__(self, connection: "Connection") -> None:
+        self._connection = connection
+        self._chats: dict[str, Chat] = {}  # by uri
+        self._last: str | None = None
+        connection.app.editor.documents.listen(self._heard)
+
+    # --- what there is at a document ---------------------------------------------------------------------------------
+
+    def session_of(self, uri: str) -> str | None:
+        chat = self._chats.get(uri)
+        if chat is not None:
+            return chat.session_id
+        document = self._connection.app.editor.documents.get(uri)
+        return chat_text.session_in(document.text) if document is not None else None
+
+    def lenses(self, uri: str) -> list[Json]:
+        document = self._connection.app.editor.documents.get(uri)
+        if document is None:
+            return []
+        line = chat_text.prompt_line(document.text)
+        at = {"line": line, "character": 0}
+        return [{"range": {"start": at, "end": at}, "command": command} for command in self._offers(uri)]
+
+    def actions(self, uri: str) -> list[Json]:
+        return [
+            {"title": f"Assent: {command['title']}", "kind": "quickfix", "command": command}
+            for command in self._offers(uri)
+        ]
+
+    def selected(self, uri: str, span: Json) -> str:
+        """The text of a range in an open document."""
+        documents = self._connection.app.editor.documents
+        document = documents.get(same_document(uri))
+        if document is None:
+            return ""
+        start, end = (
+            offset_at(document.text, document.lines, span[edge], documents.encoding) for edge in ("start", "end")
+        )
+        return document.text[start:end]
+
+    def short_path(self, path: str) -> str:
+        for root in self._connection.client.roots():
+            if path.startswith(root + os.sep):
+                return os.path.relpath(path, root)
+        return path
+
+    # --- what a person does ------------------------------------------------------------------------------------------
+
+    async def send(self, uri: str) -> Json:
+        """Send the prompt of a chat document; answers as soon as the turn is accepted."""
+        document = self._document(uri)
+        prompt = chat_text.prompt_in(document.text)
+        if not prompt:
+            raise ProtocolError(
+                "invalidParams", "there is nothing to send", hint=f"Write under the last `{chat_text.YOU}`."
+            )
+        chat = await self._chat(uri, document)
+        if chat.running:
+            raise ProtocolError("busy", "the answer is still being written", hint="Wait for it, or stop it.")
+        chat.running = True
+        self._last = uri
+        try:
+            await chat.begin()
+            return await self._connection.app.sessions.request(
+                "assent/session/send",
+                {"sessionId": chat.session_id, "prompt": prompt, "clientMessageId": new_id("c")},
+                Call(front=chat),
+            )
+        except ProtocolError:
+            chat.running = False
+            raise
+
+    async def post(self, prompt: str) -> Json:
+        """A prompt from a code action: into the last-used chat document, else into a new session without one."""
+        uri = self._last
+        document = self._connection.app.editor.documents.get(uri) if uri is not None else None
+        if uri is None or document is None:
+            return await self._loose(prompt)
+        chat = self._chats[uri]
+        if chat.running:
+            return await send_from_surface(self._connection, chat.session_id, prompt)
+        before = (
+            ""
+            if chat_text.prompt_in(document.text) == "" and _awaits_prompt(document.text)
+            else f"\n\n{chat_text.YOU}\n\n"
+        )
+        await self._connection.app.editor.edits.apply(uri, at_end(before + prompt + "\n"), "Assent: prompt")
+        return await self.send(uri)
+
+    async def begin_question(self, text: str) -> Json:
+        """Put the start of a question into a chat document, where the person finishes it."""
+        uri = self._last or await self.create()
+        if self._connection.app.editor.documents.get(uri) is not None:
+            await self._connection.app.editor.edits.apply(uri, at_end(text), "Assent: question")
+        await self._show(uri)
+        return {"uri": uri}
+
+    async def create(self) -> str:
+        """A new chat document in the first workspace folder, shown where the client can show documents."""
+        roots = self._connection.client.roots()
+        if not roots:
+            raise ProtocolError("unsupported", "there is no workspace folder for a chat document")
+        path = await asyncio.to_thread(_new_file, Path(roots[0]))
+        uri = uri_of(str(path))
+        self._last = uri
+        await self._show(uri)
+        return uri
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _offers(self, uri: str) -> list[Json]:
+        chat = self._chats.get(uri)
+        if chat is not None and chat.running:
+            return [{"title": "Stop", "command": "assent.interrupt", "arguments": [chat.session_id]}]
+        return [{"title": "Send", "command": "assent.send", "arguments": [uri]}]
+
+    async def _chat(self, uri: str, document: Document) -> "Chat":
+        """The chat of a document: the one we know, its session resumed, a fork of one open elsewhere, or a new one."""
+        wanted = chat_text.session_in(document.text)
+        known = self._chats.get(uri)
+        if known is not None and wanted in (None, known.session_id):
+            return known
+        owner = next((chat for chat in self._chats.values() if chat.session_id == wanted and chat.uri != uri), None)
+        hub = self._connection.app.sessions
+        if wanted is None:
+            answer = await hub.request(
+                "assent/session/new", {"cwd": self._folder(uri)}, Call(front=self._connection.front)
+            )
+            session_id = str(answer["sessionId"])
+        elif owner is not None and owner.open:
+            session_id = str((await hub.request("assent/session/fork", {"sessionId": wanted}, Call()))["sessionId"])
+        else:
+            session_id = wanted
+        session = await hub.get({"sessionId": session_id})
+        session.join(Call(front=self._connection.front))  # questions of this conversation go to the same person
+        chat = Chat(self._connection, uri, session_id)
+        if known is not None:
+            known.close()
+        self._chats[uri] = chat
+        return chat
+
+    async def _loose(self, prompt: str) -> Json:
+        roots = self._connection.client.roots()
+        params: Json = {"cwd": roots[0]} if roots else {}
+        call = Call(front=self._connection.front)
+        session_id = str((await self._connection.app.sessions.request("assent/session/new", params, call))["sessionId"])
+        if not self._connection.client.speaks_assent:
+            self._connection.spawn(self._tell_result(session_id, prompt))
+            return {"sessionId": session_id}
+        return {"sessionId": session_id, **await send_from_surface(self._connection, session_id, prompt)}
+
+    async def _tell_result(self, session_id: str, prompt: str) -> None:
+        """A client without chat and without a chat document still gets the answer's words."""
+        params: Json = {"sessionId": session_id, "prompt": prompt, "wait": True}
+        call = Call(front=self._connection.front)
+        answer = await self._connection.app.sessions.request("assent/session/send", params, call)
+        text = str(answer["result"]["result"])[:1500]
+        self._connection.peer.notify("window/showMessage", {"type": _INFO, "message": f"Assent: {text}"})
+
+    def _document(self, uri: str) -> Document:
+        document = self._connection.app.editor.documents.get(uri)
+        if document is None or not is_chat(uri):
+            raise ProtocolError(
+                "unsupported", "this is not an open chat document", hint=f"Open a file named *{ENDING}."
+            )
+        return document
+
+    def _folder(self, uri: str) -> str:
+        path = path_of(uri) or ""
+        roots = [root for root in self._connection.client.roots() if path.startswith(root + os.sep)]
+        return max(roots, key=len) if roots else str(Path(path).parent)
+
+    async def _show(self, uri: str) -> None:
+        with contextlib.suppress(RemoteError):
+            await self._connection.peer.request("window/showDocument", {"uri": uri, "takeFocus": True})
+
+    def _heard(self, event: DocumentEvent) -> None:
+        if event.kind == "renamed" and (chat := self._chats.pop(event.old_uri, None)):
+            chat.uri = event.uri
+            self._chats[event.uri] = chat
+        elif event.kind == "opened" and (chat := self._chats.get(event.uri)):
+            chat.wake()
+
+
+def _awaits_prompt(text: str) -> bool:
+    return text.rstrip().endswith(chat_text.YOU)
+
+
+def _new_file(folder: Path) -> Path:
+    number = 1
+    while True:
+        path = folder / f"chat{'' if number == 1 else f'-{number}'}{ENDING}"
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(f"{chat_text.YOU}\n\n")
+        except FileExistsError:
+            number += 1
+        else:
+            return path

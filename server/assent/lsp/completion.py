@@ -1,0 +1,49 @@
+"""Completion in chat documents: `@` names files, `/` names commands. The sessions layer knows what there is."""
+
+from typing import TYPE_CHECKING, cast
+
+from assent.editor.positions import offset_at
+from assent.editor.uris import same_document
+from assent.lsp.chat_documents import is_chat
+from assent.sessions.front import Call
+from assent.types.blocks import Json
+
+if TYPE_CHECKING:
+    from assent.lsp.connection import Connection
+
+_KINDS = {"file": 17, "folder": 19, "command": 3, "agent": 9, "symbol": 18}  # CompletionItemKind
+_TEXT = 1
+
+
+async def offered(connection: "Connection", uri: str, position: Json) -> Json | None:
+    uri = same_document(uri)
+    document = connection.app.editor.documents.get(uri)
+    if document is None or not is_chat(uri):
+        return None
+    offset = offset_at(document.text, document.lines, position, connection.app.editor.documents.encoding)
+    start = document.lines.start(document.lines.line_of(offset))
+    before = document.text[start:offset]
+    params: Json = {"text": before, "offset": len(before)}
+    if session_id := connection.chats.session_of(uri):
+        params["sessionId"] = session_id
+    answer = await connection.app.sessions.request("assent/complete", params, Call())
+    word = _word(before)
+    replaced = {"start": {**position, "character": position["character"] - len(word)}, "end": position}
+    items = [
+        {
+            "label": item["label"],
+            "kind": _KINDS.get(item.get("kind", ""), _TEXT),
+            "detail": item.get("detail", ""),
+            "filterText": word[:1] + str(item["label"]).lstrip(word[:1]),
+            "textEdit": {"range": replaced, "newText": item["insertText"]},
+        }
+        for item in cast("list[Json]", answer["items"])
+    ]
+    return {"isIncomplete": True, "items": items}
+
+
+def _word(before: str) -> str:
+    """What is being completed: from the last `@` or leading `/` to the cursor. ASCII, so units are characters."""
+    at = max(before.rfind("@"), 0 if before.startswith("/") else -1)
+    word = before[at:] if at >= 0 else ""
+    return "" if any(char.isspace() for char in word) or not word.isascii() else word

@@ -1,0 +1,113 @@
+"""Settings over the wire: what the editor hands over, and what a client reads and writes.
+
+The editor's come three ways (`initializationOptions.assent.settings`, `workspace/configuration`, and pushed by
+`workspace/didChangeConfiguration`); the newest counts, laid over the first.
+"""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from assent.lsp.peer import RemoteError
+from assent.sessions.front import Call
+from assent.types.blocks import Json
+from assent.types.errors import SettingsError
+from assent.types.ids import new_id
+
+if TYPE_CHECKING:
+    from assent.lsp.connection import Connection
+
+
+def apply(connection: "Connection", values: Json) -> None:
+    user_level = connection.client.options.settings_level == "user"
+    connection.app.settings.set_editor(values, user_level=user_level)
+
+
+def begin(connection: "Connection") -> None:
+    """After `initialized`: hear of changes where that must be asked for, and fetch what is set now."""
+    if connection.client.can("workspace.didChangeConfiguration.dynamicRegistration"):
+        connection.spawn(_register(connection))
+    _fetch_later(connection)
+
+
+def changed(connection: "Connection", params: Any) -> None:
+    settings: Any = cast("Json", params).get("settings") if isinstance(params, dict) else None
+    own: Any = cast("Json", settings).get("assent") if isinstance(settings, dict) else None
+    if isinstance(own, dict):
+        _lay_over(connection, cast("Json", own))
+    else:
+        _fetch_later(connection)
+
+
+def _fetch_later(connection: "Connection") -> None:
+    if connection.client.can("workspace.configuration"):
+        connection.spawn(_fetch(connection))
+
+
+async def _fetch(connection: "Connection") -> None:
+    try:
+        answer: Any = await connection.peer.request("workspace/configuration", {"items": [{"section": "assent"}]})
+    except RemoteError:
+        return
+    values: Any = cast("list[Any]", answer)[0] if isinstance(answer, list) and answer else None
+    if isinstance(values, dict):
+        _lay_over(connection, cast("Json", values))
+
+
+def _lay_over(connection: "Connection", values: Json) -> None:
+    present = {key: value for key, value in values.items() if value is not None}
+    apply(connection, {**(connection.client.options.settings or {}), **present})
+    connection.status.publish()
+
+
+async def _register(connection: "Connection") -> None:
+    registration = {
+        "id": new_id(),
+        "method": "workspace/didChangeConfiguration",
+        "registerOptions": {"section": "assent"},
+    }
+    try:
+        await connection.peer.request("client/registerCapability", {"registrations": [registration]})
+    except RemoteError:
+        return  # the client then pushes changes by itself, or has none
+
+
+async def get_settings(connection: "Connection", params: Json, call: Call) -> Json:
+    cwd = _folder(connection, params)
+    app = connection.app
+    settings = app.settings.load(cwd, trusted=app.trust.trusted(cwd))
+    values: Json = dict(settings.values)
+    permissions = dict(values.get("permissions") or {})
+    for behaviour in ("allow", "ask", "deny"):
+        permissions[behaviour] = settings.listed(behaviour)
+    values["permissions"] = permissions
+    answer: Json = {
+        "settings": values,
+        "sources": [{"path": str(path), "exists": path.exists()} for path in app.settings.files(cwd)],
+        "warnings": [
+            {"kind": "settings", "text": str(problem), "hint": "Fix the file."} for problem in settings.problems
+        ],
+        "withheld": list(settings.withheld),
+    }
+    if "key" in params:
+        answer["value"] = settings.get(params["key"])
+    return answer
+
+
+async def set_setting(connection: "Connection", params: Json, call: Call) -> Json:
+    cwd = _folder(connection, params)
+    try:
+        connection.app.settings.set(params.get("scope", "user"), cwd, params["key"], params["value"])
+    except OSError as error:
+        raise SettingsError(f"the setting could not be saved: {error.strerror}", key=params["key"]) from None
+    connection.status.publish()
+    return await get_settings(connection, {"cwd": cwd}, call)
+
+
+HANDLERS = {
+    "assent/settings/get": get_settings,
+    "assent/settings/set": set_setting,
+}
+
+
+def _folder(connection: "Connection", params: Json) -> str:
+    roots = connection.client.roots()
+    return str(params.get("cwd") or (roots[0] if roots else "/"))

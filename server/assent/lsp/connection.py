@@ -1,0 +1,187 @@
+"""What stands behind an initialized connection: the app, the front, and one table of handlers.
+
+Handlers live one noun per file; this is where they are put together. Requests of our own are decoded by their type in
+`protocol`; plain LSP requests go through pygls (`features`), which is loaded a moment later, off the way to the first
+answer.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+
+from assent.lsp import configuration, documents, edits, lists, sessions, trust
+from assent.lsp.chat_documents import ChatDocuments
+from assent.lsp.client import Client
+from assent.lsp.content import read_document
+from assent.lsp.editor_client import EditorClient
+from assent.lsp.front import LspFront
+from assent.lsp.host import App, Build, Host
+from assent.lsp.marks import HunkMarks
+from assent.lsp.peer import Incoming, Peer, RequestHandler, params_object
+from assent.lsp.progress import TurnProgress
+from assent.lsp.protocol import CLIENT_REQUESTS
+from assent.lsp.status import StatusBoard
+from assent.sessions.front import Call
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+
+if TYPE_CHECKING:
+    from assent.lsp.features import Features
+
+log = logging.getLogger("assent.lsp")
+
+Handler = Callable[["Connection", Json, Call], Coroutine[Any, Any, Any]]
+
+PLAIN_REQUESTS = (
+    "codeAction/resolve",
+    "textDocument/codeAction",
+    "textDocument/codeLens",
+    "textDocument/completion",
+    "textDocument/hover",
+    "workspace/executeCommand",
+    "workspace/textDocumentContent",
+)
+
+OWN_REQUESTS: dict[str, Handler] = {
+    **sessions.HANDLERS,
+    **edits.HANDLERS,
+    **lists.HANDLERS,
+    **configuration.HANDLERS,
+    **trust.HANDLERS,
+    "assent/document/read": read_document,
+}
+
+
+class Connection:
+    def __init__(self, peer: Peer, client: Client, build: Build) -> None:
+        self.peer = peer
+        self.client = client
+        self.front = LspFront(peer, client)
+        host = Host(
+            client=EditorClient(peer, client),
+            roots=client.roots,
+            encoding=client.encoding,
+            settings=client.options.settings or {},
+            trusted=client.options.trusted,
+            api_key=client.options.api_key,
+        )
+        self.app: App = build(host)
+        self.app.editor.documents.encoding = client.encoding  # pyright: ignore[reportAttributeAccessIssue] -- one of the three, by construction
+        self.status = StatusBoard(self)
+        self.progress = TurnProgress(self)
+        self.marks = HunkMarks(self)
+        self.chats = ChatDocuments(self)
+        self.features: asyncio.Future[Features] = asyncio.get_running_loop().create_future()
+        self.trust_asked: set[str] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._stop = asyncio.Event()
+        self._entered = asyncio.Event()
+        self._life: asyncio.Task[None] | None = None
+        self.front.listen(self.status.heard)
+        self.front.listen(self.progress.heard)
+        configuration.apply(self, client.options.settings or {})
+        trust.vouch(self)
+        self._register()
+
+    # --- life -----------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Returns once sessions can run."""
+        self._life = asyncio.create_task(self._live())
+        entered = asyncio.create_task(self._entered.wait())
+        await asyncio.wait({self._life, entered}, return_when=asyncio.FIRST_COMPLETED)
+        if self._life.done():
+            self._life.result()
+        self.status.publish()
+
+    def open_features(self) -> None:
+        """Plain LSP requests can be served from now on; those that came before have been waiting."""
+        from assent.lsp.features import Features
+
+        self.features.set_result(Features(self))
+
+    async def close(self) -> None:
+        self._stop.set()
+        for task in list(self._tasks):
+            task.cancel()
+        if self._life is not None:
+            await self._life
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.create_task(_logged(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _live(self) -> None:
+        async with self.app:
+            self._entered.set()
+            await self._stop.wait()
+
+    # --- the table ------------------------------------------------------------------------------------------------
+
+    def _register(self) -> None:
+        self.peer.notifications.update(documents.notifications(self.app.editor.documents))
+        self.peer.notifications.update(
+            {
+                "initialized": lambda _params: configuration.begin(self),
+                "workspace/didChangeConfiguration": lambda params: configuration.changed(self, params),
+                "workspace/didChangeWorkspaceFolders": self._folders_changed,
+                "window/workDoneProgress/cancel": self.progress.cancelled,
+            }
+        )
+        for method in CLIENT_REQUESTS:
+            self.peer.requests[method] = self._own(method)
+        for method in PLAIN_REQUESTS:
+            self.peer.requests[method] = self._plain(method)
+
+    def _own(self, method: str) -> RequestHandler:
+        params_type = CLIENT_REQUESTS[method].params
+        handler = OWN_REQUESTS.get(method)
+
+        async def serve(params: Any, incoming: Incoming) -> Any:
+            decoded = decode(params, params_type)
+            if method.startswith("assent/session/"):
+                self.client.speaks_assent = True
+            call = Call(front=self.front, answered=anyio.Event())
+            assert call.answered is not None
+            incoming.after_answer.append(call.answered.set)
+            if method == "assent/tool/run" or (method == "assent/session/send" and decoded.get("wait")):
+                incoming.on_cancel = call.cancelled.set
+            if handler is not None:
+                return await handler(self, decoded, call)
+            return await self.app.sessions.request(method, decoded, call)
+
+        return serve
+
+    def _plain(self, method: str) -> RequestHandler:
+        async def serve(params: Any, incoming: Incoming) -> Any:
+            features = await asyncio.shield(self.features)
+            return await features.handle(method, params)
+
+        return serve
+
+    def _folders_changed(self, params: Any) -> None:
+        self.client.change_folders(params_object(params))
+        self.status.publish()
+
+
+def decode(params: Any, struct: type[msgspec.Struct]) -> Json:
+    """Checked parameters as plain JSON; absent and null optional fields are left out."""
+    try:
+        checked = msgspec.convert(params_object(params), struct)
+    except msgspec.ValidationError as error:
+        raise ProtocolError("invalidParams", str(error), hint="See the protocol's page for this method.") from None
+    return msgspec.to_builtins(checked)
+
+
+async def _logged(work: Coroutine[Any, Any, Any]) -> None:
+    try:
+        await work
+    except asyncio.CancelledError:
+        raise
+    except Exception:
+        log.exception("background work failed")

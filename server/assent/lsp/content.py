@@ -1,0 +1,48 @@
+"""Read-only documents under `assent:`, for editors that can open them: conversations, plans, proposals.
+
+assent:/session/ID.md     the conversation as Markdown      assent:/session/ID.json   the same as JSON
+assent:/proposal/ID.diff  a proposal as a diff               assent:/plan/ID.md        the session's plan
+assent:/help.md           what there is
+"""
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from assent.lsp.plain_asks import diff_of
+from assent.sessions.front import Call
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+
+if TYPE_CHECKING:
+    from assent.lsp.connection import Connection
+
+LANGUAGES = {"md": "markdown", "json": "json", "diff": "diff"}
+
+
+async def read_document(connection: "Connection", params: Json, call: Call) -> Json:
+    parts = urlsplit(str(params["uri"]))
+    if parts.scheme != "assent":
+        raise ProtocolError(
+            "unsupported", "only `assent:` documents can be read here", hint="Open files in the editor."
+        )
+    path = unquote(parts.path or parts.netloc).strip("/")
+    kind, _, name = path.rpartition("/")
+    stem, _, ending = name.rpartition(".")
+    match kind, ending:
+        case "", "md" if stem == "help":
+            text = __doc__ or ""
+        case "session", "md" | "json":
+            text = await _export(connection, stem, "markdown" if ending == "md" else "json")
+        case "plan", "md":
+            text = (await connection.app.sessions.get({"sessionId": stem})).state.plan
+        case "proposal", "diff":
+            text = diff_of(connection.app.editor.proposals.get(stem))
+        case _:
+            raise ProtocolError("unsupported", f"there is no document {params['uri']}", hint="Read assent:/help.md.")
+    return {"text": text, "languageId": LANGUAGES[ending]}
+
+
+async def _export(connection: "Connection", session_id: str, format: str) -> str:
+    params = {"sessionId": session_id, "format": format}
+    answer = await connection.app.sessions.request("assent/session/export", params, Call())
+    return str(answer["text"])

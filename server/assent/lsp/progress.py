@@ -1,0 +1,107 @@
+"""One work-done progress per turn, saying what is happening; cancelling it interrupts the turn."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from assent.lsp.peer import RemoteError
+from assent.types.blocks import Json
+
+if TYPE_CHECKING:
+    from assent.lsp.connection import Connection
+
+_CAPABILITY = "window.workDoneProgress"
+
+
+class RequestProgress:
+    """Progress under a token: the client's own for a request, ours for a turn."""
+
+    def __init__(self, connection: "Connection", token: str | int, *, title: str, cancellable: bool) -> None:
+        self._connection = connection
+        self._token = token
+        self._said = ""
+        self._send({"kind": "begin", "title": title, "cancellable": cancellable})
+
+    def report(self, text: str) -> None:
+        line = text.strip().splitlines()[-1][:120] if text.strip() else ""
+        if line and line != self._said:
+            self._said = line
+            self._send({"kind": "report", "message": line})
+
+    def end(self, text: str = "") -> None:
+        self._send({"kind": "end", **({"message": text} if text else {})})
+
+    def _send(self, value: Json) -> None:
+        self._connection.peer.notify("$/progress", {"token": self._token, "value": value})
+
+
+class TurnProgress:
+    def __init__(self, connection: "Connection") -> None:
+        self._connection = connection
+        self._turns: dict[str, RequestProgress] = {}  # by turnId, which is the token too
+        self._sessions: dict[str, str] = {}  # turnId → sessionId
+        self._unfinished: dict[str, str] = {}  # being created: turnId → what to say first
+
+    def of_request(self, token: str | int, *, title: str) -> RequestProgress:
+        return RequestProgress(self._connection, token, title=title, cancellable=False)
+
+    def heard(self, params: Json) -> None:
+        turn_id = params.get("turnId")
+        if turn_id is None or not self._connection.client.can(_CAPABILITY):
+            return
+        event = cast("Json", params["event"])
+        match event.get("type"):
+            case "turnStarted":
+                self._sessions[turn_id] = params["sessionId"]
+                self._unfinished[turn_id] = "Thinking"
+                self._connection.spawn(self._create(turn_id))
+            case "turnFinished":
+                self._finish(turn_id)
+            case _:
+                if text := _words(event):
+                    self._say(turn_id, text)
+
+    def cancelled(self, params: Any) -> None:
+        token = cast("Json", params).get("token") if isinstance(params, dict) else None
+        session_id = self._sessions.get(token) if isinstance(token, str) else None
+        if session_id is not None:
+            work = self._connection.app.sessions.request("assent/session/interrupt", {"sessionId": session_id})
+            self._connection.spawn(work)
+
+    async def _create(self, turn_id: str) -> None:
+        try:
+            await self._connection.peer.request("window/workDoneProgress/create", {"token": turn_id})
+        except RemoteError:
+            self._unfinished.pop(turn_id, None)
+            return
+        text = self._unfinished.pop(turn_id, None)
+        if text is not None:  # else the turn was over before the client had made its progress
+            progress = RequestProgress(self._connection, turn_id, title="Assent", cancellable=True)
+            self._turns[turn_id] = progress
+            progress.report(text)
+
+    def _say(self, turn_id: str, text: str) -> None:
+        if turn_id in self._unfinished:
+            self._unfinished[turn_id] = text
+        elif progress := self._turns.get(turn_id):
+            progress.report(text)
+
+    def _finish(self, turn_id: str) -> None:
+        self._unfinished.pop(turn_id, None)
+        self._sessions.pop(turn_id, None)
+        if progress := self._turns.pop(turn_id, None):
+            progress.end()
+
+
+def _words(event: Json) -> str:
+    match event.get("type"):
+        case "stepStarted":
+            return "Thinking"
+        case "toolStarted":
+            return str(event.get("title") or event.get("tool"))
+        case "permissionPending" | "elicitationPending":
+            return "Waiting for you"
+        case "retrying":
+            return f"The model is busy; trying again ({event.get('attempt')} of {event.get('maxAttempts')})"
+        case "compacting":
+            return "Making room in the conversation"
+        case _:
+            return ""

@@ -1,0 +1,56 @@
+"""What the agent is asked by each code action: the words, and nothing else."""
+
+from dataclasses import dataclass
+
+from assent.types.blocks import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    title: str
+    kind: str
+    prompt: str
+
+
+ACTIONS: dict[str, Action] = {
+    "fix": Action(title="Fix: ", kind="quickfix", prompt="Fix this problem in {place}: {message}"),
+    "explain": Action(title="Explain", kind="refactor", prompt="Explain {place}. Change nothing."),
+    "refactor": Action(
+        title="Refactor…",
+        kind="refactor.rewrite",
+        prompt="Refactor {place} so that it reads better. Keep its behaviour, and keep the change small.",
+    ),
+    "tests": Action(
+        title="Write tests",
+        kind="refactor",
+        prompt="Write tests for {place}, in the style and place this project keeps its tests.",
+    ),
+    "document": Action(
+        title="Document",
+        kind="refactor.rewrite",
+        prompt="Document {place} in the style of this project. Change no code.",
+    ),
+    "ask": Action(title="Ask about selection", kind="refactor", prompt="{place}: "),
+}
+
+
+def prompt_for(name: str, *, path: str, span: Json, text: str = "", problem: Json | None = None) -> str:
+    """The prompt of an action; `text` is what is selected, shown when it is more than a place."""
+    first, last = int(span["start"]["line"]) + 1, int(span["end"]["line"]) + 1
+    if span["end"]["character"] == 0 and last > first:
+        last -= 1
+    where = f"line {first}" if first == last else f"lines {first}-{last}"
+    message = ""
+    if problem is not None:
+        source = f" ({problem['source']})" if problem.get("source") else ""
+        message = f"{problem.get('message', '')}{source}"
+    prompt = ACTIONS[name].prompt.format(place=f"@{path} {where}", message=message)
+    return f"{prompt}\n\n{fenced(text)}" if text.strip() and name != "ask" else prompt
+
+
+def fenced(text: str) -> str:
+    """Text in a Markdown fence that it cannot close."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text.rstrip()}\n{fence}"

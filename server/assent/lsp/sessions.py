@@ -1,0 +1,50 @@
+"""Session and tool requests: thin, since `sessions/` answers them in the wire's own words."""
+
+from typing import TYPE_CHECKING
+
+from assent.lsp import trust
+from assent.sessions.front import Call
+from assent.types.blocks import Json
+from assent.types.ids import new_id
+
+if TYPE_CHECKING:
+    from assent.lsp.connection import Connection
+
+
+async def new(connection: "Connection", params: Json, call: Call) -> Json:
+    """A new session in a workspace folder; a folder that holds something to trust is asked about, without waiting."""
+    if "cwd" not in params and (roots := connection.client.roots()):
+        params = {**params, "cwd": roots[0]}
+    answer = await connection.app.sessions.request("assent/session/new", params, call)
+    trust.ask_later(connection, str(answer["sessionId"]))
+    return answer
+
+
+async def run_tool(connection: "Connection", params: Json, call: Call) -> Json:
+    """A tool without a model. Its progress goes to the token the client gave."""
+    token = params.get("workDoneToken")
+    if token is None:
+        return await connection.app.sessions.request("assent/tool/run", params, call)
+    progress = connection.progress.of_request(token, title=str(params["name"]))
+    call.progress = progress.report
+    try:
+        return await connection.app.sessions.request("assent/tool/run", params, call)
+    finally:
+        progress.end()
+
+
+HANDLERS = {
+    "assent/session/new": new,
+    "assent/tool/run": run_tool,
+}
+
+
+async def send_from_surface(connection: "Connection", session_id: str, prompt: str) -> Json:
+    """A prompt that came from a command, not from a client's own request."""
+    call = Call(front=connection.front)
+    params: Json = {"sessionId": session_id, "prompt": prompt, "clientMessageId": new_id("c")}
+    return await connection.app.sessions.request("assent/session/send", params, call)
+
+
+async def interrupt(connection: "Connection", session_id: str) -> Json:
+    return await connection.app.sessions.request("assent/session/interrupt", {"sessionId": session_id}, Call())
