@@ -151,6 +151,7 @@ class SessionDeps:
     data_dir: Path  # $XDG_DATA_HOME/assent
 
     default_model: str = "claude-opus-4-8"
+    choose_model: Callable[[str], str] = lambda model: model  # the model that can be reached for a wanted one
     model_info: Callable[[str], ModelInfo] = lambda model: ModelInfo(id=model)
     roots: Callable[[], tuple[str, ...]] = lambda: ()  # workspace folders, from the editor only
     jobs: MakeJobs | None = None

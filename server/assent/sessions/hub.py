@@ -14,15 +14,18 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from assent.sessions import opening, snapshot
+from assent.editor.proposals import Origin, ProposalEvent
+from assent.sessions import library, opening, reports, rewind, snapshot, tool_run
+from assent.sessions.complete import Completion
 from assent.sessions.deps import SessionDeps
+from assent.sessions.export import export
 from assent.sessions.front import Call, Front
 from assent.sessions.session import Session
-from assent.storage.index import PAGE, Index, Summary
-from assent.storage.paths import find_session
+from assent.storage.index import Index, Summary
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
+from assent.types.ports import FileText
 
 log = logging.getLogger(__name__)
 Method = Callable[[Json, Call], Awaitable[Json]]
@@ -35,6 +38,8 @@ class Sessions:
         self.index = Index(deps.data_dir)
         self.live: dict[str, Session] = {}
         self._opening = anyio.Lock()
+        self._scratch: Session | None = None
+        self._completion = Completion()
         self._group: anyio.abc.TaskGroup | None = None
         self.methods: dict[str, Method] = {
             "assent/session/new": self.new,
@@ -46,7 +51,19 @@ class Sessions:
             "assent/session/rename": self.rename,
             "assent/session/close": self.close,
             "assent/session/configure": self.configure,
+            "assent/session/fork": self.fork,
+            "assent/session/delete": self.delete,
+            "assent/session/export": self.export,
+            "assent/session/rewind": self.rewind,
+            "assent/session/retry": self.retry,
+            "assent/session/context": self.context,
+            "assent/session/cost": self.cost,
+            "assent/tool/list": self.list_tools,
+            "assent/tool/run": self.run_tool,
+            "assent/complete": self.complete,
         }
+        if deps.proposals is not None:
+            deps.proposals.listen(self._proposal_changed)
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -79,8 +96,11 @@ class Sessions:
             for session in sessions:
                 await session.close_children()
         for session in sessions:
-            self._summarise(session)
             session.shut()
+            if session is self._scratch:
+                library.delete(session.record.paths, self.index)
+            else:
+                self._summarise(session)
         self.live.clear()
 
     def spawn(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -132,19 +152,9 @@ class Sessions:
         return await (await self.get(params)).interrupt()
 
     async def list(self, params: Json, call: Call) -> Json:
-        cwd, query = params.get("cwd"), params.get("query")
-        found = await anyio.to_thread.run_sync(
-            lambda: self.index.search(query, cwd=cwd) if query else self.index.all(cwd=cwd)
-        )
-        try:
-            start = int(params.get("cursor") or 0)
-        except ValueError:
-            raise ProtocolError("invalidParams", "the cursor is not one of ours") from None
-        page = found[start : start + PAGE]
-        answer: Json = {"sessions": [self._listed(summary) for summary in page]}
-        if start + PAGE < len(found):
-            answer["nextCursor"] = str(start + PAGE)
-        return answer
+        summaries, cursor = await anyio.to_thread.run_sync(library.page, self.index, params)
+        answer: Json = {"sessions": [self._listed(summary) for summary in summaries]}
+        return answer if cursor is None else {**answer, "nextCursor": cursor}
 
     async def attach(self, params: Json, call: Call) -> Json:
         return snapshot.attach(await self.get(params), params, call)
@@ -163,13 +173,68 @@ class Sessions:
         """Let go of a session: its turn is stopped, its file is free for another process."""
         session = self.live.pop(str(params.get("sessionId")), None)
         if session is not None:
-            session.stop()
-            with anyio.move_on_after(2):
-                await session.stopped()
-            await session.close_children()
+            await self._shut(session)
             self._summarise(session)
-            session.shut()
         return {}
+
+    async def fork(self, params: Json, call: Call) -> Json:
+        source = library.found(self.deps.data_dir, params.get("sessionId"))
+        message_id, now = params.get("messageId"), self.deps.clock()
+        session_id = await anyio.to_thread.run_sync(
+            lambda: library.fork(self.deps.data_dir, source, message_id=message_id, now=now)
+        )
+        return {"sessionId": session_id}
+
+    async def delete(self, params: Json, call: Call) -> Json:
+        paths = library.found(self.deps.data_dir, params.get("sessionId"))
+        session = self.live.pop(paths.session_id, None)
+        if session is not None:
+            await self._shut(session)
+        await anyio.to_thread.run_sync(library.delete, paths, self.index)
+        if self.deps.proposals is not None:
+            self.deps.proposals.drop_session(paths.session_id)
+        return {}
+
+    async def export(self, params: Json, call: Call) -> Json:
+        paths = library.found(self.deps.data_dir, params.get("sessionId"))
+        format = params.get("format") or "markdown"
+        return {"text": await anyio.to_thread.run_sync(lambda: export(paths.transcript, format=format))}
+
+    async def rewind(self, params: Json, call: Call) -> Json:
+        return await rewind.rewind(await self.get(params), params)
+
+    async def retry(self, params: Json, call: Call) -> Json:
+        """Play a turn again that a crash cut short (S4): back to before its prompt, and the same prompt once more."""
+        session = await self.get(params)
+        cut = session.interrupted
+        if cut is None:
+            raise ProtocolError("invalidRequest", "No turn of this session was cut short")
+        await rewind.drop_turn(session, cut)
+        return await self.send({**params, "prompt": cut["prompt"], "clientMessageId": None}, call)
+
+    async def context(self, params: Json, call: Call) -> Json:
+        return await reports.context(await self.get(params))
+
+    async def cost(self, params: Json, call: Call) -> Json:
+        return reports.cost(await self.get(params))
+
+    async def list_tools(self, params: Json, call: Call) -> Json:
+        return tool_run.listed(await self._some_session(params))
+
+    async def run_tool(self, params: Json, call: Call) -> Json:
+        session = await self._some_session(params)
+        if call.front is not None:
+            session.events.subscribe(call.front)
+        return await tool_run.run(session, params, call)
+
+    async def complete(self, params: Json, call: Call) -> Json:
+        text, offset = params.get("text"), params.get("offset")
+        if not isinstance(text, str) or not isinstance(offset, int):
+            raise ProtocolError("invalidParams", "text must be a string and offset a number")
+        session = self.live.get(str(params.get("sessionId")))
+        cwd = session.cwd if session else next(iter(self.deps.roots()), "/")
+        commands = self.deps.commands(cwd, self.deps.trust.trusted(cwd))
+        return {"items": await self._completion.complete(text, offset, cwd=cwd, commands=commands)}
 
     async def get(self, params: Json) -> Session:
         """The session a request names: live, or opened from its file."""
@@ -179,16 +244,52 @@ class Sessions:
         async with self._opening:
             if session_id in self.live:
                 return self.live[session_id]
-            paths = find_session(self.deps.data_dir, session_id)
-            if paths is None:
-                raise ProtocolError(
-                    "unknownSession", f"There is no session {session_id}", hint="List the sessions, or start a new one."
-                )
+            paths = library.found(self.deps.data_dir, session_id)
             session = await opening.reopen(
                 self.deps, paths, epoch=self.epoch, spawn=self.spawn, on_change=self._summarise
             )
             self.live[session_id] = session
             return session
+
+    async def _some_session(self, params: Json) -> Session:
+        """The session named, else one that only exists to run tools in and leaves nothing behind."""
+        if params.get("sessionId"):
+            return await self.get(params)
+        async with self._opening:
+            if self._scratch is None:
+                self._scratch = await opening.create(
+                    self.deps, params, epoch=self.epoch, spawn=self.spawn, on_change=lambda _session: None
+                )
+                self.live[self._scratch.id] = self._scratch
+            return self._scratch
+
+    async def _shut(self, session: Session) -> None:
+        session.stop()
+        with anyio.move_on_after(2):
+            await session.stopped()
+        await session.close_children()
+        session.shut()
+
+    # --- proposals ---------------------------------------------------------------------------------------------------
+
+    async def snapshot(self, origin: Origin, path: str, before: FileText | None) -> None:
+        """For the editor, which calls it before a hunk lands: file history starts with what was there (S3)."""
+        session = self.live.get(origin.session_id)
+        if session is not None:
+            session.snapshot(path, before)
+
+    def _proposal_changed(self, event: ProposalEvent) -> None:
+        session = self.live.get(event.session_id)
+        if session is None:
+            return
+        match event.kind:
+            case "proposed":
+                session.publish({"type": "editProposed", "proposal": event.proposal})
+            case "updated":
+                session.publish({"type": "editUpdated", "proposal": event.proposal})
+            case "resolved":
+                proposal_id = event.proposal["proposalId"]
+                session.publish({"type": "editResolved", "proposalId": proposal_id, "decisions": list(event.decisions)})
 
     # --- the list ----------------------------------------------------------------------------------------------------
 

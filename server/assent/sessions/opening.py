@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -33,7 +34,7 @@ async def create(
     mode = params.get("mode") or settings.get("permissions.defaultMode") or "default"
     if mode not in MODES:
         raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
-    options = chosen(params, settings, deps.default_model)
+    options = _reachable(deps, chosen(params, settings, deps.default_model))
     paths = session_paths(deps.data_dir, cwd, session_id or new_id("s"))
     session = _session(deps, paths, cwd, options, mode, epoch, spawn, on_change, reopened=False)
     session.title = str(params.get("title") or "")[:200]
@@ -49,7 +50,7 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
     """From the file alone: reads its two ends, never the whole of it."""
     head, state, result, turn = await anyio.to_thread.run_sync(_ends, paths.transcript)
     cwd = str(head.get("cwd") or Path.home())
-    options = options_from(state.get("options"), deps.default_model)
+    options = _reachable(deps, options_from(state.get("options"), deps.default_model))
     mode = state.get("mode")
     session = _session(
         deps, paths, cwd, options, mode if mode in MODES else "default", epoch, spawn, on_change, reopened=True
@@ -116,6 +117,11 @@ def _ends(path: Path) -> tuple[Json, Json, Result | None, Json | None]:
         revived if isinstance(revived, Result) else None,
         transcript.unfinished_turn(path),
     )
+
+
+def _reachable(deps: SessionDeps, options: EngineOptions) -> EngineOptions:
+    """With a model that can be called from here: a session may have begun where there was a key, or none."""
+    return replace(options, model=deps.choose_model(options.model))
 
 
 def _checked_cwd(cwd: str) -> str:

@@ -93,6 +93,19 @@ async def rewind(session: Session, params: Json) -> Json:
     return answer
 
 
+async def drop_turn(session: Session, turn: Json) -> None:
+    """Take a cut turn out of the conversation, prompt and all; files stay as they are."""
+    path = session.record.path
+    prompt = await anyio.to_thread.run_sync(transcript.find_uuid, path, str(turn["messageId"]))
+    if prompt is None:  # the crash came before the prompt itself was written
+        session.went_back(session.record.end)
+        return
+    old = await anyio.to_thread.run_sync(transcript.shown, path)
+    session.record.note("rewound", uuid=new_id("w"), to=turn["messageId"], restore="conversation", offset=prompt.offset)
+    session.went_back(prompt.offset)
+    await _show(session, old, undone=False)
+
+
 def _goes_before(entry: Entry) -> bool:
     """A prompt is taken back with everything after it; any other message is the last that stays."""
     if entry.type == REWOUND:

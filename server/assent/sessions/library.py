@@ -1,0 +1,82 @@
+"""Sessions as files: listed, searched, copied, exported, deleted. None of these needs to own a session to read it."""
+
+import shutil
+from pathlib import Path
+
+from assent.sessions.record import VERSION
+from assent.storage import transcript
+from assent.storage.index import PAGE, Index, Summary
+from assent.storage.lines import encode
+from assent.storage.lock import acquire
+from assent.storage.paths import SessionPaths, find_session, session_paths
+from assent.storage.transcript import Entry
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+from assent.types.ids import new_id
+
+NOT_COPIED = frozenset({"session/header", "session/rewound", "session/turn"})
+
+
+def found(data: Path, session_id: object) -> SessionPaths:
+    if not isinstance(session_id, str):
+        raise ProtocolError("invalidParams", "sessionId must be a string")
+    paths = find_session(data, session_id)
+    if paths is None:
+        hint = "List the sessions, or start a new one."
+        raise ProtocolError("unknownSession", f"There is no session {session_id}", hint=hint)
+    return paths
+
+
+def page(index: Index, params: Json) -> tuple[list[Summary], str | None]:
+    """One page of the list, newest first, and the cursor to the next."""
+    cwd, query = params.get("cwd"), params.get("query")
+    summaries = index.search(query, cwd=cwd) if query else index.all(cwd=cwd)
+    try:
+        start = max(0, int(params.get("cursor") or 0))
+    except ValueError:
+        raise ProtocolError("invalidParams", "the cursor is not one of ours") from None
+    end = start + PAGE
+    return summaries[start:end], str(end) if end < len(summaries) else None
+
+
+def fork(data: Path, source: SessionPaths, *, message_id: str | None, now: float) -> str:
+    """A new session with the same conversation, up to and with a message if one is named."""
+    head = transcript.header(source.transcript)
+    cwd = str(head.get("cwd") or Path.home())
+    last = transcript.find_uuid(source.transcript, message_id) if message_id else None
+    if message_id and last is None:
+        raise ProtocolError("invalidParams", f"There is no message {message_id} in this session")
+    target = session_paths(data, cwd, new_id("s"))
+    target.transcript.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    partial = target.transcript.with_suffix(".part")
+    state: Json = {}
+    with partial.open("xb") as file:
+        header = {**head, "version": VERSION, "sessionId": target.session_id, "createdAt": now}
+        file.write(encode({**header, "type": "session/header", "forkedFrom": source.session_id}))
+        for entry in transcript.stream(source.transcript):
+            if not isinstance(entry, Entry):
+                continue
+            if entry.type == "session/state":
+                state = entry.record
+            elif entry.type not in NOT_COPIED:
+                file.write(encode(entry.record))
+            if last is not None and entry.offset >= last.offset:
+                break
+        title = str(state.get("title", ""))
+        file.write(encode({**state, "type": "session/state", "title": f"{title} (fork)", "queue": [], "asks": []}))
+    if source.spill.is_dir():
+        shutil.copytree(source.spill, target.spill, copy_function=shutil.copy2)
+    partial.replace(target.transcript)
+    return target.session_id
+
+
+def delete(paths: SessionPaths, index: Index) -> None:
+    """Remove everything of a session. Raises ownedElsewhere while another process has it open."""
+    lock = acquire(paths.lock)
+    try:
+        paths.transcript.unlink(missing_ok=True)
+        shutil.rmtree(paths.folder, ignore_errors=True)
+        index.remove(paths.session_id)
+        paths.lock.unlink(missing_ok=True)
+    finally:
+        lock.release()
