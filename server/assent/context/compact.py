@@ -33,12 +33,6 @@ Think it through inside <analysis> tags first: walk through the conversation in 
 6. The next step, if one was under way, with the last words of the user that ask for it. Nothing new.
 """
 
-CONTINUE = (
-    "This conversation goes on from an earlier part that no longer fits. A summary of that part follows. Continue the "
-    "work from where it stopped; do not greet, recap or ask what to do next unless the summary says so."
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFile:
     path: str
@@ -56,10 +50,6 @@ def summary_of(answer: str) -> str:
     found = re.search(r"<summary>(.*?)(?:</summary>|\Z)", answer, re.DOTALL)
     text = found.group(1) if found else re.sub(r"<analysis>.*?(?:</analysis>|\Z)", "", answer, flags=re.DOTALL)
     return text.strip()
-
-
-def boundary_text(summary: str) -> str:
-    return f"{CONTINUE}\n\n{summary}"
 
 
 def kept_blocks(

@@ -73,27 +73,6 @@ def without_lone_thinking(view: Sequence[ConversationMessage]) -> View:
     return tuple(message for message in view if not isinstance(message, AssistantMessage) or message.message_id in said)
 
 
-def without_foreign_thinking(view: Sequence[ConversationMessage], model: str) -> View:
-    """Thoughts are signed for the model that had them; another one must not be sent them (L10)."""
-    kept: list[ConversationMessage] = []
-    changed = False
-    for message in view:
-        if isinstance(message, AssistantMessage) and not same_model(message.model, model):
-            content = tuple(block for block in message.content if block.get("type") not in THINKING)
-            if len(content) != len(message.content):
-                changed = True
-                if content:
-                    kept.append(replace(message, content=content))
-                continue
-        kept.append(message)
-    return tuple(kept) if changed else tuple(view)
-
-
-def same_model(one: str, other: str) -> bool:
-    """A dated name is the same model as its plain one; what we wrote ourselves belongs to any."""
-    return one == other or one.startswith(f"{other}-20") or other.startswith(f"{one}-20")
-
-
 def map_results(view: Sequence[ConversationMessage], change: Callable[[Block], Block]) -> tuple[View, int]:
     """The view with every tool_result passed through `change`; how many of them it changed."""
     changed = 0

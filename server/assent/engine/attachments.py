@@ -1,12 +1,165 @@
-"""What the engine tells the model between steps (L11)."""
+"""What the engine tells the model between steps (L11).
 
+Queued user messages, notifications of background tasks, files that changed since they were read, memory beside files
+that were touched, what sources found meanwhile, and reminders. Each is an `Attachment` (or the user's own message) and
+goes into history, transcript and stream like anything else. Nothing here is waited for longer than a look takes.
+"""
+
+from __future__ import annotations
+
+import os
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
+import anyio
+
+from assent.context.snip import snippable
+from assent.context.thresholds import thresholds
 from assent.engine.turn import Turn
+from assent.extensions.memory import as_context
 from assent.tools.executor import CallResult
+from assent.types.errors import ToolError
+
+WATCHED_FILES = 32  # the most recently read; older ones are noticed when they are edited
+TODO_EVERY = 10
+PLAN_EVERY = 5
+OFFER_AT = (0.5, 0.75)  # of the autocompact mark
+LOOK_SECONDS = 1.0
+
+PLAN_REMINDER = (
+    "Plan mode is on: look and think, but change nothing. When the plan is ready, present it with ExitPlanMode and "
+    "wait for the answer."
+)
 
 
 async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
+    """Everything there is to tell before the next model call."""
+    slept = any(result.tool == "Sleep" for result in results)
     if turn.config.take_queued is not None:
         for message in turn.config.take_queued():
             await turn.publish(message)
+    for message in turn.conversation.inbox.take(later=slept):
+        await turn.publish(message)
+    await _prefetched(turn)
+    await _late_memory(turn)
+    with anyio.move_on_after(LOOK_SECONDS):
+        await _changed_files(turn)
+        await _nested_memory(turn)
+    await _todo_reminder(turn, results)
+    await _plan_reminder(turn)
+    await _offer_snips(turn)
+
+
+async def attach_at_start(turn: Turn) -> None:
+    """What to tell with the prompt itself: reminders, and what came while the agent was idle."""
+    for message in turn.conversation.inbox.take(later=True):
+        await turn.publish(message)
+    await _late_memory(turn)
+    with anyio.move_on_after(LOOK_SECONDS):
+        await _changed_files(turn)
+    if turn.app.mode == "plan":
+        await turn.publish(turn.attachment("plan_mode", PLAN_REMINDER))
+    await _prefetched(turn)
+
+
+async def _prefetched(turn: Turn) -> None:
+    """Sources are asked in the background at each step; only what has settled by the next one is used."""
+    known = turn.conversation
+    done = [task for task in known.prefetches if task.done() and not task.cancelled()]
+    known.prefetches = [task for task in known.prefetches if not task.done()]
+    for task in done:
+        for attachment in task.result() or ():
+            await turn.publish(attachment)
+    if not known.prefetches:
+        known.prefetches = [
+            turn.background.spawn(source(), name="attachment source") for source in turn.config.attachment_sources
+        ]
+
+
+async def _late_memory(turn: Turn) -> None:
+    """Memory that had not loaded when the context was frozen."""
+    context = turn.conversation.context
+    if context is not None and context.late is not None and context.late.done():
+        turn.conversation.context = replace(context, late=None)
+        files = [] if context.late.cancelled() else context.late.result()
+        if files:
+            await turn.publish(turn.attachment("memory", as_context(files)))
+
+
+async def _changed_files(turn: Turn) -> None:
+    """Files that are not what the model last saw of them, on disk or in the editor."""
+    marks = turn.app.read_files
+    told = turn.conversation.told_changed
+    for path in list(marks)[-WATCHED_FILES:]:
+        mark = marks[path]
+        if mark.version is None and _mtime(path) == mark.mtime_ns:
+            continue
+        try:
+            now = await turn.config.services.workspace.read(path)
+        except ToolError:
+            continue
+        if now.sha256 == mark.sha256 or told.get(path) == now.sha256:
+            continue
+        told[path] = now.sha256
+        text = f"{path} has changed since you read it, by the user or another program. Read it again before editing it."
+        await turn.publish(turn.attachment("file_changed", text, {"path": path}))
+
+
+async def _nested_memory(turn: Turn) -> None:
+    """Memory files in the folders of what was just touched, each once a session."""
+    memory, known = turn.config.memory, turn.conversation
+    if memory is None:
+        return
+    for path in list(turn.app.read_files)[-WATCHED_FILES:]:
+        folder = os.path.dirname(path)  # noqa: PTH120 -- a hundred times cheaper than a Path, and this runs every step
+        if folder in known.looked_in:
+            continue
+        known.looked_in.add(folder)
+        fresh = [file for file in await memory.nested(path, turn.app.cwd) if file.path not in known.nested_memory]
+        known.nested_memory.update(file.path for file in fresh)
+        if fresh:
+            await turn.publish(turn.attachment("memory", as_context(fresh), {"paths": [file.path for file in fresh]}))
+
+
+async def _todo_reminder(turn: Turn, results: Sequence[CallResult]) -> None:
+    if any(result.tool == "TodoWrite" for result in results):
+        turn.conversation.steps_without_todos = 0
+        return
+    turn.conversation.steps_without_todos += 1
+    if turn.app.todos and turn.conversation.steps_without_todos >= TODO_EVERY:
+        turn.conversation.steps_without_todos = 0
+        items = "\n".join(f"- [{item.get('status')}] {item.get('content')}" for item in turn.app.todos)
+        text = f"The todo list has not changed for a while. Bring it up to date if it no longer fits.\n{items}"
+        await turn.publish(turn.attachment("todo_reminder", text))
+
+
+async def _plan_reminder(turn: Turn) -> None:
+    if turn.app.mode == "plan" and turn.steps % PLAN_EVERY == 0:
+        await turn.publish(turn.attachment("plan_mode", PLAN_REMINDER))
+
+
+async def _offer_snips(turn: Turn) -> None:
+    """When the window fills, tell the model once what it could let go of (C2)."""
+    if "Snip" not in turn.tools:
+        return
+    marks = thresholds(turn.info)
+    full = turn.window.count(turn.history.view()) / max(1, marks.autocompact)
+    if not any(turn.window.offered_at < mark <= full for mark in OFFER_AT):
+        return
+    turn.window.offered_at = full
+    offered = turn.window.offered = snippable(turn.history.view())
+    if offered:
+        rows = "\n".join(f"{n}: {each.label}, about {each.tokens:,} tokens" for n, each in enumerate(offered, 1))
+        text = (
+            f"The context window is {round(100 * full)} % full. If you no longer need the output of some of these "
+            f"calls, let go of them with Snip by number:\n{rows}"
+        )
+        await turn.publish(turn.attachment("context_full", text))
+
+
+def _mtime(path: str) -> int:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return -1

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from assent.engine.state import BudgetTracking
+from assent.model.catalog import cost
 from assent.types.blocks import Json
 from assent.types.messages import AssistantFinal, Result
 from assent.types.ports import ModelInfo
@@ -21,16 +22,6 @@ DIMINISHING_TOKENS = 500
 DIMINISHING_AFTER = 3
 
 OnSpend = Callable[[str, Usage, float], None]
-
-
-def cost_of(info: ModelInfo, usage: Usage) -> float:
-    """US dollars, from the one price table (which lives with the models)."""
-    return (
-        usage.input_tokens * info.input_price
-        + usage.output_tokens * info.output_price
-        + usage.cache_creation_input_tokens * info.cache_write_price
-        + usage.cache_read_input_tokens * info.cache_read_price
-    ) / 1_000_000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,35 +57,33 @@ class Ledger:
 
 @dataclass(slots=True, kw_only=True)
 class Meter:
-    """Watches one model call and books it exactly once."""
+    """Watches one model call and books each of its API messages exactly once."""
 
     ledger: Ledger
     model: str
     usage: Usage = field(default_factory=Usage)
-    booked: bool = False
 
     def watch(self, event: Json) -> None:
         match event.get("type"):
             case "message_start":
+                self.close()
                 message = cast("Json", event.get("message") or {})
                 self.usage = Usage().updated(cast("Json", message.get("usage") or {}))
-                self.model = str(message.get("model") or self.model)
             case "message_delta":
                 self.usage = self.usage.updated(cast("dict[str, Any]", event.get("usage") or {}))
             case _:
                 pass
 
     def final(self, final: AssistantFinal) -> None:
-        if not self.booked:
-            self.booked = True
-            cost = final.cost_usd or cost_of(self.ledger.model_info(final.model), final.usage)
-            self.ledger.book(final.model, final.usage, cost)
+        self.usage = Usage()
+        price = final.cost_usd or cost(self.ledger.model_info(final.model), final.usage)
+        self.ledger.book(final.model, final.usage, price)
 
     def close(self) -> None:
-        """The stream is over; if no final came, book what it had said."""
-        if not self.booked and self.usage != Usage():
-            self.booked = True
-            self.ledger.book(self.model, self.usage, cost_of(self.ledger.model_info(self.model), self.usage))
+        """The stream is over; what it said without a final is booked."""
+        if self.usage != Usage():
+            usage, self.usage = self.usage, Usage()
+            self.ledger.book(self.model, usage, cost(self.ledger.model_info(self.model), usage))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,9 @@ AttachmentSource = Callable[[], Awaitable[Sequence[Attachment]]]
 """Something that may have words for the model between steps: diagnostics, memory and skill hits. Started at each
 step in the background; what has not settled by the next is not waited for (L11)."""
 
+AfterTurn = Callable[[Sequence[ConversationMessage]], Awaitable[None]]
+"""Given the view of a turn that ended well; nobody waits for it."""
+
 SnipReplay = Callable[[Tombstone, Sequence[ConversationMessage]], "Sequence[ConversationMessage] | None"]
 """Told of each snip with the whole history; may give back the history to keep (headless hosts that need no
 scrollback drop what was snipped), or None to keep it as it is."""
@@ -192,6 +195,7 @@ class QueryEngineConfig:
     take_queued: Callable[[], Sequence[UserMessage]] | None = None  # what the user steered into the turn (L11)
     attachment_sources: Sequence[AttachmentSource] = ()
     background_calls: frozenset[BackgroundCall] = frozenset()  # opt-in, each kind by name (M10, L13)
+    after_turn: Sequence[tuple[BackgroundCall, AfterTurn]] = ()  # what opted-in kinds do, besides our own (L13)
     publish: Callable[[Message], None] = lambda _message: None  # what happens outside a turn
     context_edits: tuple[Json, ...] = ()  # API-side context edits, where the endpoint offers them (C3)
     team: "Team | None" = None

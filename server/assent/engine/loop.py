@@ -22,10 +22,11 @@ Nothing here yields: messages leave through `turn.publish`, so cancellation may 
 
 from collections.abc import Sequence
 
+from assent.engine import summaries
 from assent.engine.attachments import attach
 from assent.engine.preparation import prepare
 from assent.engine.recovery import recover
-from assent.engine.sampling import Answer, sample
+from assent.engine.sampling import sample
 from assent.engine.state import State, Step, Terminal
 from assent.engine.stop import conclude, retry_structured
 from assent.engine.turn import Turn
@@ -35,16 +36,20 @@ from assent.types.messages import MaxTurnsReached
 
 async def run(turn: Turn, state: State) -> Terminal:
     while True:
-        turn.steps = state.turn_count
+        turn.state = state
         ready = await prepare(turn, state)
         if isinstance(ready, Terminal):
             return ready
+        turn.state = ready
         async with turn.new_executor() as tools:
             answer = await sample(turn, ready, tools)
+            await summaries.tell(turn, ready)
             step = await recover(turn, ready, answer, tools)
-            if step is None and tools.asked:
-                turn.phase = "tools"
-                step = await follow_up(turn, ready, answer, await tools.finish())
+            if step is None:
+                await turn.run_hooks("PostSampling", {"stop_reason": answer.stop_reason})
+                if tools.asked:
+                    turn.phase = "tools"
+                    step = await follow_up(turn, ready, await tools.finish())
         if step is None:
             step = await conclude(turn, ready, answer)
         if isinstance(step, Terminal):
@@ -52,7 +57,7 @@ async def run(turn: Turn, state: State) -> Terminal:
         state = step
 
 
-async def follow_up(turn: Turn, state: State, answer: Answer, results: Sequence[CallResult]) -> Step:
+async def follow_up(turn: Turn, state: State, results: Sequence[CallResult]) -> Step:
     """The calls are answered: give the model their results and whatever else it should know, and go on."""
     await turn.answer_calls(results)
     for result in results:
@@ -61,17 +66,21 @@ async def follow_up(turn: Turn, state: State, answer: Answer, results: Sequence[
         if result.interrupted:
             return Terminal(reason="aborted_tools", error="Aborted")
         if result.stop_turn and result.ended == "done":
-            return Terminal(reason="completed", structured_output=turn.structured_output(result))
+            structured = result.input if result.tool == "StructuredOutput" else None
+            return Terminal(reason="completed", structured_output=structured)
+        if result.tool == "Skill":
+            turn.conversation.discovered_skills.add(str(result.input.get("skill", "")))
     await attach(turn, results)
     turns = state.turn_count + 1
     if turn.config.max_turns is not None and turns > turn.config.max_turns:
         await turn.publish(MaxTurnsReached(max_turns=turn.config.max_turns, turn_count=turns))
         return Terminal(reason="max_turns", error=f"Stopped after {turn.config.max_turns} steps, the limit set.")
     if any(result.tool == "StructuredOutput" for result in results):
-        return await retry_structured(turn, state, None)
+        return await retry_structured(turn, state, nudge=None)
     return state.proceed(
         "next_turn",
         model=turn.model,
         turn_count=turns,
+        pending_summary=summaries.start(turn, results),
         messages=turn.history.view(),
     )

@@ -33,11 +33,16 @@ class Outlet(Generic[T]):
         self.dropped = 0
 
     async def send(self, item: T) -> None:
+        if len(self._items) >= self._capacity:
+            await self.room()
+        self._items.append(item)
+        self._ready.set()
+
+    async def room(self) -> None:
+        """Wait until the reader has caught up."""
         while len(self._items) >= self._capacity:
             self._room.clear()
             await self._room.wait()
-        self._items.append(item)
-        self._ready.set()
 
     def post(self, item: T, *, droppable: bool) -> None:
         """Send from code that cannot wait; what is droppable is lost when nobody reads for long."""

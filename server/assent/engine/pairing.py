@@ -41,8 +41,12 @@ def result_ids(message: UserMessage) -> set[str]:
     return {str(block["tool_use_id"]) for block in message.content if block.get("type") == "tool_result"}
 
 
-def repaired(messages: Iterable[ConversationMessage], *, missing: str = LOST) -> list[ConversationMessage]:
+def repaired(
+    messages: Iterable[ConversationMessage], *, missing: str = LOST, leave: str | None = None
+) -> list[ConversationMessage]:
     """The same conversation with each call answered once, directly after the answer that made it.
+
+    `leave` names a call at the very end whose answer is still to come (Q11).
 
     Results that answer nothing, or come a second time, are dropped: the API refuses them.
     """
@@ -83,6 +87,8 @@ def repaired(messages: Iterable[ConversationMessage], *, missing: str = LOST) ->
             fixed.append(kept)
         else:
             fixed.append(message)
+    if leave is not None:
+        open_calls.pop(leave, None)
     close()
     return fixed
 

@@ -1,16 +1,154 @@
-"""Before each model call: the view is made small enough, by the lightest means that do it (L4)."""
+"""Before each model call the view is made small enough, by the lightest means that do it (L4).
 
-from assent.engine.state import State, Terminal
+In this order: tool-result budget, snip, microcompact, collapse, autocompact, and last the blocking limit, above which
+no call goes out. The reductions are pure functions in `context/`; here they are applied and accounted for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from assent.context.collapse import Collapse, commit, next_span, still_there
+from assent.context.compact import MAX_FAILURES
+from assent.context.media import strip_media as without_media
+from assent.context.microcompact import microcompact
+from assent.context.snip import snip
+from assent.context.thresholds import Thresholds, thresholds
+from assent.context.tool_results import BATCH_CHARS, budget
+from assent.context.view import Reduced
+from assent.engine.compaction import ask_small_model, compact
+from assent.engine.state import CompactTracking, State, Terminal
 from assent.engine.turn import Turn
+from assent.types.messages import Tombstone
+
+TOO_LONG = (
+    "The conversation is too long to go on: about {tokens:,} of {window:,} tokens. Use /compact to summarise it, or "
+    "/clear to start afresh."
+)
 
 
 async def prepare(turn: Turn, state: State) -> State | Terminal:
-    return state
+    marks = thresholds(turn.info_of(state.model))
+    state = replace(state, tracking=replace(state.tracking, just_compacted=False))
+    if len(state.messages) > turn.window.budgeted:
+        await _apply(turn, "tool-result budget", _budgeted(turn))
+    await _snip(turn)
+    await _microcompact(turn, marks)
+    await _collapse(turn, marks)
+    state = replace(state, messages=turn.history.view())
+    if turn.window.count(state.messages) >= marks.autocompact and state.tracking.failures < MAX_FAILURES:
+        done = await compact(turn, state, trigger="auto")
+        tracking = CompactTracking(failures=0 if done else state.tracking.failures + 1, just_compacted=done)
+        state = replace(state, messages=turn.history.view(), tracking=tracking)
+    return await _blocking_limit(turn, state, marks) or state
 
 
 def drain_collapses(turn: Turn) -> int:
-    return 0
+    """On an overflow every staged collapse is committed at once; how many there were (L7)."""
+    staged = still_there(turn.history.view(), turn.window.staged)
+    reduced, committed = commit(turn.history.view(), staged, tokens=1, until=-1_000_000_000)
+    turn.window.staged.clear()
+    if committed:
+        _take(turn, reduced)
+    return committed
 
 
 def strip_media(turn: Turn) -> bool:
-    return False
+    """Whether there were images or documents to take out of the view."""
+    reduced = without_media(turn.history.view())
+    if reduced.changed:
+        _take(turn, reduced)
+    return reduced.changed
+
+
+def _budgeted(turn: Turn) -> Reduced:
+    """Results made in this process were capped when they were made; this is for what was loaded."""
+    view = turn.history.view()
+    start = min(turn.window.budgeted, len(view))
+    spill = turn.config.services.spill
+    reduced = budget(view[start:], BATCH_CHARS, spill.write if spill else None)
+    turn.window.budgeted = len(view)
+    return replace(reduced, view=(*view[:start], *reduced.view))
+
+
+async def _snip(turn: Turn) -> None:
+    if not turn.window.marked:
+        return
+    marked = tuple(turn.window.marked)
+    turn.window.marked.clear()
+    reduced = snip(turn.history.view(), marked)
+    if not reduced.changed:
+        return
+    tombstone = Tombstone(message_uuids=marked, reason="snip")
+    await _apply(turn, "snip", reduced)
+    await turn.publish(tombstone)
+    if turn.config.snip_replay is not None:
+        kept = turn.config.snip_replay(tombstone, turn.history.messages)
+        if kept is not None:
+            turn.history.messages = list(kept)
+
+
+async def _microcompact(turn: Turn, marks: Thresholds) -> None:
+    if turn.config.context_edits:
+        return  # the endpoint clears old results itself
+    view = turn.history.view()
+    last = turn.window.last_call
+    reduced = microcompact(
+        view,
+        tokens=turn.window.count(view),
+        marks=marks,
+        idle_seconds=None if last is None else turn.config.deps.clock() - last,
+    )
+    await _apply(turn, "microcompact", reduced)
+
+
+async def _collapse(turn: Turn, marks: Thresholds) -> None:
+    """Stage in the background while there is room; commit when there no longer is (C4)."""
+    view = turn.history.view()
+    tokens = turn.window.count(view)
+    if turn.window.staged and tokens >= marks.commit_collapses:
+        turn.window.staged = list(still_there(view, turn.window.staged))
+        reduced, committed = commit(view, turn.window.staged, tokens=tokens, until=marks.microcompact)
+        del turn.window.staged[:committed]
+        await _apply(turn, "collapse", reduced)
+    if "collapse" in turn.config.background_calls and tokens >= marks.stage_collapses and not turn.window.staging:
+        span = next_span(turn.history.view(), turn.window.staged, marks.window)
+        if span is not None:
+            turn.window.staging = True
+            turn.background.spawn(_stage(turn, span.uuids, span.prompt()), name="collapse")
+
+
+async def _stage(turn: Turn, uuids: tuple[str, ...], prompt: str) -> None:
+    try:
+        summary = await ask_small_model(turn, prompt, source="collapse")
+        if summary:
+            turn.window.staged.append(Collapse(uuids=uuids, summary=summary))
+    finally:
+        turn.window.staging = False
+
+
+async def _blocking_limit(turn: Turn, state: State, marks: Thresholds) -> Terminal | None:
+    if state.tracking.just_compacted:
+        return None
+    if state.transition is not None and state.transition.reason == "reactive_compact_retry":
+        return None
+    tokens = turn.window.count(state.messages)
+    if tokens < marks.blocking:
+        return None
+    text = TOO_LONG.format(tokens=tokens, window=marks.window)
+    await turn.publish(turn.error_message(text, "prompt_too_long"))
+    return Terminal(reason="blocking_limit", error=text)
+
+
+async def _apply(turn: Turn, name: str, reduced: Reduced) -> None:
+    if not reduced.changed:
+        return
+    _take(turn, reduced)
+    if turn.config.verbose:
+        await turn.notice(f"{name} freed about {reduced.freed:,} tokens")
+
+
+def _take(turn: Turn, reduced: Reduced) -> None:
+    turn.history.reduce(reduced.view)
+    turn.window.freed(reduced, turn.app)
+    turn.window.budgeted = len(reduced.view)

@@ -8,32 +8,44 @@ history is left valid: every tool_use answered, the next turn just works.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 
+from assent.context.thresholds import thresholds
+from assent.context.usage import ContextUsage, context_usage
 from assent.engine.abort import Abort
+from assent.engine.aftermath import after_turn
+from assent.engine.agents import Subagents
+from assent.engine.attachments import attach_at_start
 from assent.engine.budget import Ledger
 from assent.engine.config import QueryEngineConfig
+from assent.engine.conversation import Conversation, Priority
+from assent.engine.equipment import OWN_TOOLS, equip, init_of, weigh
 from assent.engine.history import History
+from assent.engine.host import Host
+from assent.engine.input import Input, process
 from assent.engine.loop import run
-from assent.engine.merge import Background, Outlet, merged
+from assent.engine.merge import Outlet, merged
 from assent.engine.pairing import answers, repaired, unanswered
-from assent.engine.prompt import system_prompt
-from assent.engine.result import result_of
+from assent.engine.prompt import freeze, system_layers
+from assent.engine.result import SUCCESS, result_of
 from assent.engine.state import State, Terminal
 from assent.engine.turn import Turn
 from assent.tools.executor import INTERRUPTED
 from assent.tools.tool import SessionState
 from assent.types.blocks import Block, Json, text_block
+from assent.types.errors import ToolError
 from assent.types.messages import (
+    AssistantMessage,
+    Attachment,
     ConversationMessage,
     Message,
     PermissionDenial,
-    SystemInit,
     UserMessage,
 )
-from assent.types.permissions import Deny, Verdict
+from assent.types.permissions import Allow, Deny, Mode, Verdict
 from assent.types.ports import ToolCall
 
 logger = logging.getLogger(__name__)
@@ -42,15 +54,21 @@ logger = logging.getLogger(__name__)
 class QueryEngine:
     def __init__(self, config: QueryEngineConfig) -> None:
         self.config = config
-        self._history = History(repaired(config.initial_messages), snipped=config.snipped)
-        self._ledger = Ledger(model_info=config.deps.model_info, on_spend=config.on_spend)
-        self._denials: list[PermissionDenial] = []
+        orphan = config.orphaned_permission
+        history = History(
+            repaired(_own(config.initial_messages), leave=orphan.tool_use_id if orphan else None),
+            snipped=config.snipped,
+        )
+        ledger = Ledger(model_info=config.deps.model_info, on_spend=config.on_spend)
+        self._conversation = Conversation(history=history, ledger=ledger)
         if config.restored is not None:
-            self._ledger.restore(config.restored)
-            self._denials = list(config.restored.permission_denials)
-        self._own_state = SessionState(cwd=config.cwd, read_files=config.read_file_cache or {})
+            ledger.restore(config.restored)
+            self._conversation.denials = list(config.restored.permission_denials)
+        if config.task_budget is not None:
+            self._conversation.task_budget_remaining = config.task_budget.total
+        read_files = config.read_file_cache if config.read_file_cache is not None else {}
+        self._own_state = SessionState(cwd=config.cwd, read_files=read_files)
         self._abort = config.abort or Abort()
-        self._background = Background()
         self._turn: Turn | None = None
         self._model = config.model
 
@@ -64,10 +82,71 @@ class QueryEngine:
     ) -> AsyncGenerator[Message, None]:
         """One turn. Never raises on abort: it yields the result. Closing the generator is an abort without one."""
         blocks = (text_block(prompt),) if isinstance(prompt, str) else tuple(prompt)
-        return self._submit(blocks, uuid or self.config.deps.new_id(), is_meta, token_budget)
+        return self._submit(blocks, uuid or self.config.deps.new_id(), is_meta=is_meta, token_budget=token_budget)
+
+    def abort(self) -> None:
+        """Ask the running turn to end; its result still comes."""
+        if self._turn is not None:
+            self._turn.stop("abort")
+
+    def enqueue(self, message: UserMessage | Attachment, priority: Priority = "next") -> None:
+        """Something for the model to read between steps of the running turn, or with the next one (L11)."""
+        self._conversation.inbox.put(message, priority)
+
+    def snip(self, uuids: Collection[str]) -> None:
+        """Mark messages as no longer needed: they leave the model's view before the next call (C2)."""
+        self._conversation.window.marked.update(uuids)
+
+    def set_model(self, model: str) -> None:
+        """For the turns to come."""
+        self._model = model
+
+    @property
+    def messages(self) -> list[ConversationMessage]:
+        """The whole conversation, for people: nothing that left the model's view is missing."""
+        return list(self._conversation.history.messages)
+
+    @property
+    def running(self) -> bool:
+        return self._turn is not None
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait for the next step or turn."""
+        return len(self._conversation.inbox)
+
+    def context(self) -> Json:
+        """Tokens by category, window, auto-compact mark (C8)."""
+        return self._usage().as_json()
+
+    def cost(self) -> Json:
+        """Spend by model, and how much of the prompt was read from cache."""
+        ledger = self._conversation.ledger
+        prompt = ledger.usage.context_tokens - ledger.usage.output_tokens
+        return {
+            "totalCostUsd": ledger.cost_usd,
+            "cacheShare": ledger.usage.cache_read_input_tokens / prompt if prompt else 0.0,
+            "byModel": {
+                model: {
+                    "costUsd": used.cost_usd,
+                    "input": used.usage.input_tokens,
+                    "output": used.usage.output_tokens,
+                    "cacheRead": used.usage.cache_read_input_tokens,
+                    "cacheWrite": used.usage.cache_creation_input_tokens,
+                }
+                for model, used in ledger.by_model.items()
+            },
+        }
+
+    async def aclose(self) -> None:
+        """End the turn and everything in the background."""
+        self.abort()
+        await self._conversation.background.close()
+
+    # --- one turn ----------------------------------------------------------------------------------------------------
 
     async def _submit(
-        self, blocks: tuple[Block, ...], uuid: str, is_meta: bool, token_budget: int | None
+        self, blocks: tuple[Block, ...], uuid: str, *, is_meta: bool, token_budget: int | None
     ) -> AsyncGenerator[Message, None]:
         if self._turn is not None:
             raise RuntimeError("This conversation is already in a turn; wait for its result or abort it.")
@@ -76,147 +155,241 @@ class QueryEngine:
             async for message in messages:
                 yield message
 
-    def abort(self) -> None:
-        """Ask the running turn to end; its result still comes."""
-        if self._turn is not None:
-            self._turn.stop("abort")
-
-    @property
-    def messages(self) -> list[ConversationMessage]:
-        """The whole conversation, for people: nothing that left the model's view is missing."""
-        return list(self._history.messages)
-
-    @property
-    def running(self) -> bool:
-        return self._turn is not None
-
-    def context(self) -> Json:
-        return {}
-
-    async def aclose(self) -> None:
-        """End the turn and everything in the background."""
-        self.abort()
-        await self._background.close()
-
-    # --- one turn ----------------------------------------------------------------------------------------------------
-
     async def _drive(
         self, blocks: tuple[Block, ...], uuid: str, is_meta: bool, token_budget: int | None, outlet: Outlet[Message]
     ) -> None:
         began = self.config.deps.clock()
-        turn = self._turn = self._new_turn(outlet)
-        turn.token_budget = token_budget if token_budget is not None else self.config.token_budget
+        turn = self._turn = self._new_turn(outlet, token_budget)
         unlisten = self._abort.listen(lambda: turn.stop("abort"))
         self.config.set_status("running")
         try:
-            terminal = await self._guarded(turn, blocks, uuid, is_meta)
-            if not turn.initialised:
-                await self._initialise(turn)
-            result = result_of(
-                turn,
-                terminal,
-                ledger=self._ledger,
-                denials=self._denials,
-                num_turns=turn.steps,
-                duration_seconds=self.config.deps.clock() - began,
-            )
-            turn.post(result)
+            terminal = await self._guarded(turn, blocks, uuid, is_meta=is_meta)
+            await turn.begin(init_of(turn))
+            seconds = self.config.deps.clock() - began
+            turn.post(result_of(turn, terminal, denials=self._conversation.denials, duration_seconds=seconds))
             await self.config.transcript.flush(durable=False)
+            if terminal.reason in SUCCESS:
+                after_turn(turn)
         finally:
             unlisten()
             self._turn = None
             self.config.set_status("idle")
 
-    async def _guarded(self, turn: Turn, blocks: tuple[Block, ...], uuid: str, is_meta: bool) -> Terminal:
+    async def _guarded(self, turn: Turn, blocks: tuple[Block, ...], uuid: str, *, is_meta: bool) -> Terminal:
         """The stages of the turn inside the scope that aborts it; whatever happens, the history ends up valid."""
         terminal: Terminal | None = None
         try:
             with turn.scope:
                 if self._abort.aborted:
                     turn.stop("abort")
-                terminal = await self._stages(turn, blocks, uuid, is_meta)
-        except Exception as bug:
+                terminal = await self._stages(turn, blocks, uuid, is_meta=is_meta)
+        except ToolError as error:  # a setting that cannot work, such as a JSON schema that is none
+            terminal = self._failed(turn, str(error), "invalid_setup")
+        except Exception:
             logger.exception("the turn crashed")
-            text = f"Something went wrong inside the engine ({type(bug).__name__}). The session is intact; try again."
-            turn.post(turn.error_message(text, "internal"))
-            terminal = Terminal(reason="model_error", error=text)
+            text = "Something went wrong inside the engine; the log has it. The session is intact, try again."
+            terminal = self._failed(turn, text, "internal")
         finally:
-            self._repair(turn)
+            self._leave_valid(turn)
         if terminal is None or turn.stopped is not None:
             terminal = self._stopped(turn)
         return terminal
 
-    async def _stages(self, turn: Turn, blocks: tuple[Block, ...], uuid: str, is_meta: bool) -> Terminal:
-        message = UserMessage(uuid=uuid, content=blocks, timestamp=self.config.deps.now(), is_meta=is_meta)
-        self._history.add(message)
-        if self.config.persist:
-            self.config.transcript.append(message)
-            await self.config.transcript.flush(durable=True)
-        await self._initialise(turn)
+    async def _stages(self, turn: Turn, blocks: tuple[Block, ...], uuid: str, *, is_meta: bool) -> Terminal:
+        """Q4, in order. The result comes after, from whoever called."""
+        self._reset(turn)
+        if not turn.model.strip():
+            raise ToolError("No model is set. Choose one with /model NAME or in the settings.")
+        equip(turn)
+        await self._freeze_context(turn)
+        await self._settle_orphan(turn)
+        given = await process(turn, blocks, commands=self.config.commands, is_meta=is_meta)
+        if given.command is not None or given.error:
+            return await self._answer_locally(turn, given, blocks, uuid)
+        if given.model is not None or given.allowed_tools is not None:
+            turn.model = given.model or turn.model
+            equip(turn, given.allowed_tools)
+        if turn.token_budget is None:
+            turn.token_budget = given.token_budget
+        message = UserMessage(uuid=uuid, content=given.blocks, timestamp=self.config.deps.now(), is_meta=is_meta)
+        blocked = await self._prompt_hooks(turn, message)
+        if blocked is not None:
+            return blocked
+        await self._remember(turn, message, given.attachments)
+        await turn.begin(init_of(turn))
         if self.config.replay_user_messages:
-            await outlet_replay(turn, message)
-        return await run(turn, State(messages=self._history.view(), model=turn.model))
+            await turn.tell(replace(message, is_replay=True))
+        for attachment in given.attachments:
+            await turn.tell(attachment)
+        await attach_at_start(turn)
+        if self.config.max_turns is not None and self.config.max_turns < 1:
+            return Terminal(reason="max_turns", error=f"max_turns is {self.config.max_turns}: no step is allowed.")
+        state = State(messages=turn.history.view(), model=turn.model, tracking=self._conversation.tracking)
+        return await run(turn, state)
 
-    async def _initialise(self, turn: Turn) -> None:
-        turn.initialised = True
-        await turn.publish(
-            SystemInit(
-                session_id=self.config.session_id,
-                model=turn.model,
-                cwd=turn.app.cwd,
-                tools=tuple(turn.tools),
-                mcp_servers=tuple({"name": m.name, "status": m.status} for m in self.config.mcp_clients),
-                permission_mode=turn.app.mode,
-                key_source=self.config.key_source,
-                slash_commands=tuple(command.name for command in self.config.commands if not command.hidden),
-                agents=tuple(agent.name for agent in self.config.agents),
-            )
+    def _reset(self, turn: Turn) -> None:
+        self._conversation.discovered_skills.clear()
+        home = turn.app.worktree or self.config.cwd
+        if turn.app.cwd != home:
+            turn.app.cwd = home
+            turn.app.on_change("cwd")
+
+    async def _freeze_context(self, turn: Turn) -> None:
+        known = self._conversation
+        if known.context is None:
+            known.context = await freeze(self.config, turn.app.cwd, known.background)
+        turn.system, turn.user_context = known.context.system, known.context.user
+        weigh(turn)
+
+    async def _refresh_context(self) -> None:
+        """At a compaction nothing is cached any more: take the contexts as they are now."""
+        self._conversation.context = None
+        if self._turn is not None:
+            await self._freeze_context(self._turn)
+
+    async def _settle_orphan(self, turn: Turn) -> None:
+        """An ask whose process died is put once more, and its call answered before anything else is said (Q11)."""
+        orphan, known = self.config.orphaned_permission, self._conversation
+        if orphan is None or known.orphan_handled:
+            return
+        known.orphan_handled = True
+        waiting = [call for call in unanswered(known.history.messages) if call.get("id") == orphan.tool_use_id]
+        if not waiting:
+            return
+        await turn.begin(init_of(turn))
+        turn.phase = "tools"
+        async with turn.new_executor() as tools:
+            tools.add({"type": "tool_use", "id": orphan.tool_use_id, "name": orphan.tool, "input": orphan.input})
+            await turn.answer_calls(await tools.finish())
+
+    async def _prompt_hooks(self, turn: Turn, message: UserMessage) -> Terminal | None:
+        data = {"prompt": "\n".join(str(block.get("text", "")) for block in message.content)}
+        for outcome in await turn.run_hooks("UserPromptSubmit", data):
+            if outcome.status in ("blocked", "prevented"):
+                return Terminal(reason="hook_stopped", error=outcome.text)
+        return None
+
+    async def _remember(self, turn: Turn, message: UserMessage, attachments: Sequence[Attachment]) -> None:
+        """On disk before any call goes out: whatever dies after this, the words are not lost."""
+        for each in (message, *attachments):
+            turn.history.add(each)
+            if self.config.persist:
+                self.config.transcript.append(each)
+        await self.config.transcript.flush(durable=True)
+
+    async def _answer_locally(self, turn: Turn, given: Input, blocks: tuple[Block, ...], uuid: str) -> Terminal:
+        """A command or a refusal: init, the prompt if asked for, the answer, and no model call (Q7)."""
+        text = given.error
+        if given.command is not None and given.command.run is not None:
+            if given.command.name == "compact":
+                await turn.begin(init_of(turn))
+            text = await given.command.run(given.arguments, self._host(turn))
+        await turn.begin(init_of(turn))
+        if self.config.replay_user_messages:
+            now = self.config.deps.now()
+            await turn.tell(UserMessage(uuid=uuid, content=blocks, timestamp=now, is_replay=True))
+        if given.error:
+            await turn.tell(turn.error_message(text, "invalid_prompt"))
+            return Terminal(reason="model_error", error=text)
+        answer = replace(turn.error_message(text or "Done.", ""), error=None)
+        await turn.tell(answer)
+        turn.last_text = text
+        return Terminal(reason="completed")
+
+    def _host(self, turn: Turn) -> Host:
+        return Host(
+            turn,
+            commands=self.config.commands,
+            context_text=lambda: self._usage().as_text(),
+            cost=self.cost,
+            set_model=self.set_model,
+            set_mode=self._set_mode,
         )
 
-    def _new_turn(self, outlet: Outlet[Message]) -> Turn:
-        state = self.config.get_app_state() if self.config.get_app_state else self._own_state
-        tools = {tool.name: tool for tool in self.config.tools if tool.enabled(state)}
-        return Turn(
+    def _set_mode(self, mode: Mode) -> None:
+        def change(state: SessionState) -> SessionState:
+            state.mode = mode
+            state.on_change("mode")
+            return state
+
+        if self.config.set_app_state is not None:
+            self.config.set_app_state(change)
+        else:
+            change(self._app())
+
+    def _app(self) -> SessionState:
+        return self.config.get_app_state() if self.config.get_app_state else self._own_state
+
+    def _new_turn(self, outlet: Outlet[Message], token_budget: int | None) -> Turn:
+        turn = Turn(
             config=self.config,
             outlet=outlet,
-            history=self._history,
-            ledger=self._ledger,
-            background=self._background,
-            app=state,
-            can_use_tool=self._recording_denials,
-            tools=tools,
-            definitions=tuple(tool.definition() for tool in tools.values()),
-            system=system_prompt(self.config),
+            conversation=self._conversation,
+            app=self._app(),
+            can_use_tool=self._judge,
+            refresh_context=self._refresh_context,
             model=self._model,
+            token_budget=token_budget if token_budget is not None else self.config.token_budget,
         )
+        if self.config.agents and self.config.source == "main":
+            turn.agents = Subagents(turn)
+        return turn
 
-    async def _recording_denials(self, call: ToolCall) -> Verdict:
+    async def _judge(self, call: ToolCall) -> Verdict:
+        """Whoever decides decides; denials are written down, and nothing is changed by that."""
+        if call.action.tool in OWN_TOOLS:
+            return Allow(step="tool", reason="it acts only inside the conversation")
         verdict = await self.config.can_use_tool(call)
         if isinstance(verdict, Deny):
-            self._denials.append(
+            self._conversation.denials.append(
                 PermissionDenial(
                     tool_name=call.action.tool, tool_use_id=call.tool_use_id, tool_input=dict(call.action.input)
                 )
             )
         return verdict
 
+    def _failed(self, turn: Turn, text: str, kind: str) -> Terminal:
+        turn.post(turn.error_message(text, kind))
+        return Terminal(reason="model_error", error=text)
+
     def _stopped(self, turn: Turn) -> Terminal:
         if turn.stopped == "budget_usd":
-            text = f"The budget of ${self.config.max_budget_usd or 0:.2f} is spent (${self._ledger.cost_usd:.4f})."
-            return Terminal(reason="budget_usd", error=text)
+            spent = self._conversation.ledger.cost_usd
+            return Terminal(
+                reason="budget_usd",
+                error=f"The budget of ${self.config.max_budget_usd} is spent (${spent:.4f} so far).",
+            )
         return Terminal(reason="aborted_tools" if turn.phase == "tools" else "aborted_streaming", error="Aborted")
 
-    def _repair(self, turn: Turn) -> None:
+    def _leave_valid(self, turn: Turn) -> None:
         """Keep the words that were already shown, and answer every call that is still open (L9, L14)."""
+        if turn.state is not None:
+            self._conversation.tracking = turn.state.tracking
         if turn.answer is not None and (words := turn.answer.unfinished(turn, turn.model)) is not None:
             turn.post(words)
-        waiting = unanswered(self._history.messages)
+        waiting = unanswered(turn.history.messages)
         if waiting:
-            known = {r.tool_use_id: r.block for r in turn.executor.results()} if turn.executor else {}
+            known = {result.tool_use_id: result.block for result in turn.executor.results()} if turn.executor else {}
             turn.post(turn.user_message(answers(waiting, known, INTERRUPTED), is_meta=False))
 
+    def _usage(self) -> ContextUsage:
+        known = self._conversation
+        context = known.context
+        view = known.history.view()
+        return context_usage(
+            system=context.system if context else system_layers(self.config, memory=False),
+            tools=[tool.definition() for tool in self.config.tools if tool.enabled(self._app())],
+            memory=context.memory if context else "",
+            view=view,
+            marks=thresholds(self.config.deps.model_info(self._model)),
+            measured=known.window.count(view) if known.window.anchor else None,
+        )
 
-async def outlet_replay(turn: Turn, message: UserMessage) -> None:
-    from dataclasses import replace
 
-    await turn.outlet.send(replace(message, is_replay=True))
+def _own(messages: Sequence[ConversationMessage]) -> list[ConversationMessage]:
+    """Without what subagents said: that is theirs, and only shown."""
+    return [
+        message
+        for message in messages
+        if not (isinstance(message, UserMessage | AssistantMessage) and message.parent_tool_use_id is not None)
+    ]

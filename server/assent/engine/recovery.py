@@ -7,13 +7,12 @@ withdraws it first, and is not possible any more once an unsafe call of it has s
 
 from typing import Literal
 
-from assent.engine.compaction import compact
+from assent.engine.compaction import compact, start_anew
 from assent.engine.preparation import drain_collapses, strip_media
 from assent.engine.sampling import Answer
 from assent.engine.state import State, Step, Terminal
 from assent.engine.turn import Turn
 from assent.tools.executor import ToolExecutor
-from assent.types.blocks import text_of
 from assent.types.errors import (
     FallbackTriggered,
     MediaTooLarge,
@@ -153,20 +152,18 @@ async def _pause(turn: Turn, state: State) -> Step:
 
 async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step:
     """The API compacted the conversation itself: its summary is our boundary."""
-    summary = "\n".join(
-        str(block.get("content") or "") or text_of([block]) for m in answer.messages for block in m.content
+    blocks = [block for message in answer.messages for block in message.content if block.get("type") == "compaction"]
+    summary = "\n".join(str(block.get("content") or "") for block in blocks)
+    boundary = CompactBoundary(
+        uuid=turn.config.deps.new_id(),
+        trigger="server",
+        tokens_before=turn.context_tokens,
+        tokens_after=0,
+        summary=summary,
+        kept=tuple(blocks),  # goes back to the API as it came
+        timestamp=turn.config.deps.now(),
     )
-    await turn.publish(
-        CompactBoundary(
-            uuid=turn.config.deps.new_id(),
-            trigger="server",
-            tokens_before=turn.context_tokens,
-            tokens_after=len(summary) // 4,
-            summary=summary,
-            timestamp=turn.config.deps.now(),
-        )
-    )
-    turn.history.restart()
+    await start_anew(turn, boundary)
     return await _pause(turn, state)
 
 

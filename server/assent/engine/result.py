@@ -2,7 +2,6 @@
 
 import orjson
 
-from assent.engine.budget import Ledger
 from assent.engine.state import Terminal
 from assent.engine.turn import Turn
 from assent.types.messages import PermissionDenial, Result, ResultSubtype, TerminalReason
@@ -29,12 +28,11 @@ def result_of(
     turn: Turn,
     terminal: Terminal,
     *,
-    ledger: Ledger,
     denials: list[PermissionDenial],
-    num_turns: int,
     duration_seconds: float,
 ) -> Result:
     subtype = subtype_of(terminal)
+    ledger = turn.ledger
     text = turn.last_text
     if terminal.reason in ABORTED:
         text = "Aborted"
@@ -50,7 +48,7 @@ def result_of(
         session_id=turn.config.session_id,
         structured_output=terminal.structured_output,
         stop_reason=turn.last_stop_reason,
-        num_turns=num_turns,
+        num_turns=turn.steps,
         duration_ms=int(duration_seconds * 1000),
         duration_api_ms=int(turn.api_seconds * 1000),
         total_cost_usd=ledger.cost_usd,

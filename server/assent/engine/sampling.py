@@ -99,7 +99,7 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
         )
     )
     meter = turn.ledger.meter(request.model)
-    began = turn.config.deps.clock()
+    began = turn.window.last_call = turn.config.deps.clock()
     try:
         async with aclosing(turn.config.deps.call_model(request)) as events:
             async for event in events:
@@ -142,7 +142,8 @@ def request_for(turn: Turn, state: State) -> ModelRequest:
         max_tokens=state.max_tokens_override or config.max_tokens,
         thinking=config.thinking,
         effort=config.effort,
-        task_budget_remaining=turn.task_budget_remaining,
+        task_budget_remaining=turn.conversation.task_budget_remaining,
+        task_budget_total=config.task_budget.total if config.task_budget else None,
         context_edits=config.context_edits,
         fallback_model=config.fallback_model if state.model != config.fallback_model else None,
         source=config.source,

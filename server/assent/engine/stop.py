@@ -22,11 +22,11 @@ MISSING_STRUCTURED = (
 async def conclude(turn: Turn, state: State, answer: Answer) -> Step:
     turn.last_text = "\n".join(filter(None, (text_of(message.content) for message in answer.messages)))
     if turn.config.json_schema is not None:
-        return await retry_structured(turn, state, MISSING_STRUCTURED)
+        return await retry_structured(turn, state, nudge=MISSING_STRUCTURED)
     return await _stop_hooks(turn, state) or await _token_budget(turn, state) or Terminal(reason="completed")
 
 
-async def retry_structured(turn: Turn, state: State, nudge: str | None) -> Step:
+async def retry_structured(turn: Turn, state: State, *, nudge: str | None) -> Step:
     """Another try at the promised answer, up to five of them (Q10)."""
     attempt = state.structured_retries + 1
     if attempt > STRUCTURED_RETRIES:

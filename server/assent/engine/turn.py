@@ -6,20 +6,25 @@ limit is checked there and nowhere else (Q9).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import anyio
 import anyio.lowlevel
 
+from assent.context.tool_results import BATCH_CHARS, capped_batch
 from assent.engine.budget import Ledger
 from assent.engine.config import QueryEngineConfig
+from assent.engine.conversation import Conversation
 from assent.engine.history import History
 from assent.engine.merge import Background, Outlet
+from assent.engine.state import State
+from assent.engine.window import Window
 from assent.tools.executor import CallResult, ToolExecutor
 from assent.tools.tool import AgentRunner, AnyTool, SessionState, ToolContext
 from assent.types.blocks import Block, Json, text_block
+from assent.types.errors import ToolError
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
 from assent.types.messages import (
     AssistantFinal,
@@ -31,12 +36,13 @@ from assent.types.messages import (
     Notice,
     Result,
     StreamEvent,
+    SystemInit,
     Tombstone,
     ToolProgress,
     ToolUseSummary,
     UserMessage,
 )
-from assent.types.ports import CanUseTool, ModelInfo
+from assent.types.ports import CanUseTool, Elicitation, ElicitationAnswer, ModelInfo
 
 if TYPE_CHECKING:
     from assent.engine.sampling import Answer
@@ -56,12 +62,11 @@ CONVERSATION = (UserMessage, AssistantMessage, Attachment, CompactBoundary)
 class Turn:
     config: QueryEngineConfig
     outlet: Outlet[Message]
-    history: History
-    ledger: Ledger
-    background: Background
+    conversation: Conversation
     app: SessionState
     can_use_tool: CanUseTool
-    tools: Mapping[str, AnyTool]
+    refresh_context: Callable[[], Awaitable[None]]
+    tools: Mapping[str, AnyTool] = field(default_factory=dict[str, AnyTool])
     definitions: tuple[Json, ...] = ()
     system: tuple[str, ...] = ()
     user_context: str = ""
@@ -72,30 +77,74 @@ class Turn:
     stopped: StopReason | None = None
     phase: Phase = "streaming"
     executor: ToolExecutor | None = None
+    answer: Answer | None = None  # of the call under way, so that an abort can keep its words
+    state: State | None = None  # of the iteration under way
     output_tokens: int = 0  # of this turn, for the token budget
     context_tokens: int = 0  # of the last answer, as the API counted them
     api_seconds: float = 0.0
     last_stop_reason: str | None = None
     last_text: str = ""
     initialised: bool = False
-    steps: int = 0
-    answer: Answer | None = None  # of the call under way, so that an abort can keep its words
-    task_budget_remaining: int | None = None
+    held: list[Message] = field(default_factory=list[Message])  # what was said before `system/init`: that comes first
+
+    @property
+    def history(self) -> History:
+        return self.conversation.history
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.conversation.ledger
+
+    @property
+    def window(self) -> Window:
+        return self.conversation.window
+
+    @property
+    def background(self) -> Background:
+        return self.conversation.background
+
+    @property
+    def steps(self) -> int:
+        return self.state.turn_count if self.state else 0
 
     async def publish(self, message: Message) -> None:
-        """Tell everyone, in this order: the history, the transcript, the consumer; then look at the purse."""
+        """Tell everyone, in this order: the history, the transcript, the consumer."""
         self._keep(message)
+        await self.tell(message)
+
+    async def tell(self, message: Message) -> None:
+        """Tell the consumer only; then look at the purse."""
         if isinstance(message, StreamEvent) and not self.config.include_partial_messages:
             return
+        if not self.initialised:
+            self.held.append(message)
+            return
         await self.outlet.send(message)
-        if self.ledger.spent(self.config.max_budget_usd) and self.initialised:
+        if self.conversation.ledger.spent(self.config.max_budget_usd):
             self.stop("budget_usd")
             await anyio.lowlevel.checkpoint()
 
     def post(self, message: Message) -> None:
-        """Tell from code that cannot wait. Progress is dropped when nobody reads; nothing else is."""
+        """Publish from code that cannot wait. Progress is dropped when nobody reads; nothing else is."""
         self._keep(message)
-        self.outlet.post(message, droppable=isinstance(message, ToolProgress))
+        if self.initialised:
+            self.outlet.post(message, droppable=isinstance(message, ToolProgress))
+        else:
+            self.held.append(message)
+
+    async def begin(self, init: SystemInit) -> None:
+        """The first message of the turn, then what had to wait for it."""
+        if self.initialised:
+            return
+        self.initialised = True
+        self.outlet.post(init, droppable=False)
+        for message in self.held:
+            self.outlet.post(message, droppable=False)
+        self.held.clear()
+        await self.outlet.room()
+        if self.conversation.ledger.spent(self.config.max_budget_usd):
+            self.stop("budget_usd")
+            await anyio.lowlevel.checkpoint()
 
     def _keep(self, message: Message) -> None:
         if isinstance(message, CONVERSATION):
@@ -117,18 +166,22 @@ class Turn:
         return self.config.deps.model_info(model)
 
     def new_executor(self) -> ToolExecutor:
-        self.executor = ToolExecutor(
+        """One for the answer under way; an abort finds its results here."""
+        self.executor = self.quiet_executor(emit=self.post)
+        return self.executor
+
+    def quiet_executor(self, emit: Callable[[Message], None] = lambda _message: None) -> ToolExecutor:
+        return ToolExecutor(
             tools=self.tools,
             can_use_tool=self.can_use_tool,
             make_context=self.tool_context,
-            emit=self.post,
+            emit=emit,
             clock=self.config.deps.clock,
             hooks=self.config.hooks,
             session_id=self.config.session_id,
             cwd=lambda: self.app.cwd,
             parent_tool_use_id=self.config.parent_tool_use_id,
         )
-        return self.executor
 
     def tool_context(self, *, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext:
         services = self.config.services
@@ -139,7 +192,7 @@ class Turn:
             workspace=services.workspace,
             roots=services.roots,
             progress=progress,
-            elicit=self.config.handle_elicitation,
+            elicit=self._elicit,
             editor=services.editor,
             agents=self.agents,
             jobs=services.jobs,
@@ -147,23 +200,41 @@ class Turn:
             env=dict(services.env),
             search_web=services.search_web,
             summarise=services.summarise,
+            snip=self._snip,
         )
+
+    async def _elicit(self, question: Elicitation) -> ElicitationAnswer:
+        """Ask the person; where nobody can be asked the answer is no, and the turn goes on (Q2)."""
+        if self.config.handle_elicitation is None:
+            return ElicitationAnswer(action="decline")
+        await self.run_hooks("Elicitation", {"message": question.message})
+        self.config.set_status("waiting")
+        try:
+            answer = await self.config.handle_elicitation(question)
+        finally:
+            self.config.set_status("running")
+        await self.run_hooks("ElicitationResult", {"message": question.message, "action": answer.action})
+        return answer
+
+    def _snip(self, numbers: list[int]) -> str:
+        """Mark results that were offered by number; they leave the view before the next call (C2)."""
+        offered = self.window.offered
+        chosen = [offered[number - 1] for number in numbers if 1 <= number <= len(offered)]
+        if not chosen:
+            raise ToolError("None of these numbers was offered. Use the numbers of the latest list.")
+        self.window.marked.update(each.uuid for each in chosen)
+        freed = sum(each.tokens for each in chosen)
+        return f"{len(chosen)} results leave your view before the next step; that frees about {freed:,} tokens."
 
     async def answer_calls(self, results: Sequence[CallResult]) -> None:
         """One user message for the whole batch, results in the order asked; then what hooks had to add."""
-        await self.publish(self.user_message([result.block for result in results], is_meta=False))
+        spill = self.config.services.spill
+        caps = [self.tools[r.tool].max_result_chars if r.tool in self.tools else BATCH_CHARS for r in results]
+        blocks = capped_batch([result.block for result in results], caps, spill.write if spill else None)
+        await self.publish(self.user_message(blocks, is_meta=False))
         for result in results:
             for context in result.contexts:
                 await self.publish(self.attachment("hook", context, {"tool_use_id": result.tool_use_id}))
-
-    def structured_output(self, result: CallResult) -> object:
-        """The validated value of the StructuredOutput call that ended the turn (Q10)."""
-        for message in reversed(self.history.messages):
-            if isinstance(message, AssistantMessage):
-                for block in message.content:
-                    if block.get("id") == result.tool_use_id:
-                        return block.get("input")
-        return None
 
     def stop_failed(self, text: str) -> None:
         """StopFailure hooks hear of an API error; nobody waits for them and they change nothing (L8)."""

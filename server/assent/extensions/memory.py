@@ -1,10 +1,28 @@
-"""Memory files: what the user and the project want every session to know (X).
+"""Memory files (X): what the user and the project want every session to know.
 
-Placeholder for its loading code; this is the port the engine reads.
+ASSENT.md, AGENTS.md and CLAUDE.md: the user's own, the project's from the root of the file system down to the working
+directory, and on demand those nested beside a file that was touched. A line `@path` in one imports another. Memory only
+informs: nothing in it grants a permission or runs anything. A project's files, links and imports included, must lie in
+the project: otherwise a checkout could put the user's private files into the prompt.
+
+Loading happens in a thread, cached by the files' times. What cannot be read is skipped: memory never fails a turn.
 """
 
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
+
+import anyio.to_thread
+
+NAMES = ("ASSENT.md", "AGENTS.md", "CLAUDE.md")
+MAX_BYTES = 200_000
+MAX_IMPORTS = 5  # deep
+_IMPORT = re.compile(r"^\s*@(?P<path>[^\s@`]+)\s*$", re.MULTILINE)
+_FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,8 +33,106 @@ class MemoryFile:
 
 
 class MemorySource(Protocol):
-    async def load(self, cwd: str) -> list[MemoryFile]: ...
+    async def load(self, cwd: str) -> list[MemoryFile]:
+        """The user's files and the project's, outermost first."""
+        ...
 
     async def nested(self, path: str, cwd: str) -> list[MemoryFile]:
         """Memory files between cwd and the folder of `path`, for a file that was just touched."""
         ...
+
+
+class MemoryFiles:
+    """Memory on disk. `user_dirs` hold the user's own files; `home` ends the walk up the tree."""
+
+    def __init__(self, *, user_dirs: Iterable[Path] = (), home: Path | None = None) -> None:
+        self._user_dirs = tuple(user_dirs)
+        self._home = home
+        self._cache: dict[Path, tuple[int, str]] = {}
+
+    async def load(self, cwd: str) -> list[MemoryFile]:
+        user = [(folder / name, "user") for folder in self._user_dirs for name in NAMES]
+        project = [(folder / name, "project") for folder in self._upwards(Path(cwd)) for name in NAMES]
+        return await self._read_all([*user, *project], Path(cwd))
+
+    async def nested(self, path: str, cwd: str) -> list[MemoryFile]:
+        base, folder = Path(cwd), Path(path).parent
+        if not folder.is_relative_to(base):
+            return []
+        parts = folder.relative_to(base).parts
+        between = [base.joinpath(*parts[: depth + 1]) for depth in range(len(parts))]
+        return await self._read_all([(each / name, "nested") for each in between for name in NAMES], base)
+
+    def _upwards(self, cwd: Path) -> list[Path]:
+        """From the outermost folder that counts down to cwd. Above the home folder nothing is the user's project."""
+        folders = [cwd, *cwd.parents]
+        if self._home is not None and self._home in folders:
+            folders = folders[: folders.index(self._home)]
+        return list(reversed(folders))
+
+    async def _read_all(self, wanted: list[tuple[Path, str]], cwd: Path) -> list[MemoryFile]:
+        texts = await anyio.to_thread.run_sync(self._read, wanted, cwd)
+        found: list[MemoryFile] = []
+        seen: set[Path] = set()
+        for (_, scope), parts in zip(wanted, texts, strict=True):
+            for path, text in parts:
+                real = _real(path)
+                if real not in seen and text.strip():
+                    seen.add(real)
+                    found.append(MemoryFile(path=str(path), text=text, scope=scope))
+        return found
+
+    def _read(self, wanted: list[tuple[Path, str]], cwd: Path) -> list[list[tuple[Path, str]]]:
+        inside = _real(cwd)
+        return [
+            self._with_imports(path, () if scope == "user" else (_real(path.parent), inside)) for path, scope in wanted
+        ]
+
+    def _with_imports(
+        self, path: Path, bounds: tuple[Path, ...], depth: int = 0, seen: frozenset[Path] = frozenset()
+    ) -> list[tuple[Path, str]]:
+        """The file and what it imports; with bounds, only what really lies inside one of them."""
+        real = _real(path)
+        if real in seen or (bounds and not any(real.is_relative_to(bound) for bound in bounds)):
+            return []
+        text = self._text(path)
+        if text is None:
+            return []
+        parts = [(path, text)]
+        if depth < MAX_IMPORTS:
+            for match in _IMPORT.finditer(_FENCE.sub("", text)):
+                target = Path(match["path"]).expanduser()
+                imported = target if target.is_absolute() else path.parent / target
+                parts += self._with_imports(imported, bounds, depth + 1, seen | {real})
+        return parts
+
+    def _text(self, path: Path) -> str | None:
+        try:
+            stat = path.stat()
+            cached = self._cache.get(path)
+            if cached is not None and cached[0] == stat.st_mtime_ns:
+                return cached[1]
+            if not path.is_file():
+                return None
+            with path.open("rb") as file:
+                text = file.read(MAX_BYTES).decode("utf-8", "replace")
+        except OSError:
+            return None
+        self._cache[path] = (stat.st_mtime_ns, text)
+        return text
+
+
+def as_context(files: Iterable[MemoryFile]) -> str:
+    """Memory as the model reads it, each file with where it comes from."""
+    what = {"user": "the user's own notes", "project": "notes of the project", "nested": "notes of this folder"}
+    return "\n\n".join(
+        f'<memory path="{file.path}" from="{what.get(file.scope, file.scope)}">\n{file.text.strip()}\n</memory>'
+        for file in files
+    )
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path

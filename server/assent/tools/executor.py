@@ -47,6 +47,8 @@ class CallResult:
     tool: str
     ended: Ended
     block: Json
+    input: Json = field(default_factory=dict[str, Any])
+    summary: str = ""  # one line for people
     contexts: tuple[str, ...] = ()  # what hooks want the model to know besides
     stop_turn: bool = False  # the tool itself says the turn is complete
     hook_stopped: str = ""  # a hook said stop, and why
@@ -347,13 +349,15 @@ class ToolExecutor:
             tool=call.name,
             ended=ended,
             block=block,
+            input=as_json(call.input) if call.input is not None else {},
+            summary=(output.summary if output else "") or _first_line(body),
             contexts=tuple(contexts),
             stop_turn=output is not None and output.stop_turn,
             hook_stopped=hook_stopped,
             interrupted=interrupted,
         )
         if call.started:
-            self._tell_finished(call, output)
+            self._tell_finished(call)
         if ended == "failed" and call.started and call.name in CANCELS_SIBLINGS:
             self._failed_bash = True
             for sibling in self._calls:
@@ -362,7 +366,7 @@ class ToolExecutor:
         if self._group is not None and not self._group.cancel_scope.cancel_called:
             self._pump()
 
-    def _tell_finished(self, call: _Call, output: ToolOutput | None) -> None:
+    def _tell_finished(self, call: _Call) -> None:
         assert call.result is not None
         content = call.result.block["content"]
         blocks = (text_block(content),) if isinstance(content, str) else tuple(cast("list[Block]", content))
@@ -371,7 +375,7 @@ class ToolExecutor:
                 tool_use_id=call.id,
                 tool=call.name,
                 is_error=call.result.ended != "done",
-                summary=(output.summary if output else "") or _first_line(content),
+                summary=call.result.summary,
                 content=blocks,
                 duration_ms=int((self._clock() - call.began) * 1000),
                 parent_tool_use_id=self._parent,

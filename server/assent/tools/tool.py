@@ -98,6 +98,7 @@ class ToolContext:
     env: dict[str, str] = field(default_factory=dict[str, str])  # settings' env, trusted sources only
     search_web: Callable[[str, list[str], list[str]], Awaitable[ToolResultContent]] | None = None
     summarise: Callable[[str, str], Awaitable[str]] | None = None  # (text, prompt) with the small model, when allowed
+    snip: Callable[[list[int]], str] | None = None  # let go of earlier results by the numbers they were offered under
 
     @property
     def cwd(self) -> str:

@@ -1,0 +1,171 @@
+"""Subagents (T7): a second engine with its own context, tools and model, run to its end for one answer.
+
+Its spend is booked in the parent's ledger, its events carry the parent's tool_use_id, its calls go through the same
+permissions. One in the background outlives the turn that started it; its answer comes as a notification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assent.engine.config import NoTranscript, QueryEngineConfig, Status
+from assent.extensions.agents import AgentDefinition, find
+from assent.tools.tool import SessionState, ToolContext, ToolOutput
+from assent.types.errors import ToolError
+from assent.types.hooks import HookCall
+from assent.types.messages import (
+    AssistantFinal,
+    AssistantMessage,
+    Message,
+    Result,
+    StreamEvent,
+    ToolFinished,
+    ToolProgress,
+    ToolStarted,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from assent.engine.turn import Turn
+
+NOT_FOR_SUBAGENTS = frozenset({"Agent", "EnterPlanMode", "ExitPlanMode", "EnterWorktree", "ExitWorktree"})
+MARKED = (AssistantMessage, UserMessage, AssistantFinal, StreamEvent)
+PASSED_ON = (*MARKED, ToolStarted, ToolProgress, ToolFinished)
+
+
+Tell = Callable[[Message], Awaitable[None]]
+
+
+class Subagents:
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+
+    async def run(self, *, agent: str, prompt: str, description: str, background: bool, ctx: ToolContext) -> ToolOutput:
+        turn = self._turn
+        definition = find(turn.config.agents, agent)
+        if definition is None:
+            names = ", ".join(each.name for each in turn.config.agents)
+            raise ToolError(f"There is no agent {agent!r}. The agents are: {names}.")
+        await self._started(definition, prompt)
+        config = self._config(definition, ctx)
+        if not background:
+            return await self._to_the_end(config, prompt, turn.tell)
+        name = turn.config.deps.new_id()
+        turn.conversation.agents_running[name] = f"agent {name}: {description}"
+        turn.background.spawn(self._in_background(config, prompt, name, description), name=f"agent {name}")
+        return ToolOutput(
+            content=f"Agent {name} works in the background. You will be told when it is done; go on meanwhile.",
+            summary=f"started {name}",
+        )
+
+    async def _in_background(self, config: QueryEngineConfig, prompt: str, name: str, description: str) -> None:
+        turn = self._turn
+
+        async def publish(message: Message) -> None:
+            turn.config.publish(message)
+
+        try:
+            output = await self._to_the_end(config, prompt, publish)
+            how = "failed" if output.is_error else "is done"
+            text = f"Agent {name} ({description}) {how}:\n{output.content}"
+        finally:
+            turn.conversation.agents_running.pop(name, None)
+        notice = turn.attachment("task_notification", text, {"agent": name, "description": description})
+        turn.conversation.inbox.put(notice)
+        turn.config.publish(notice)
+
+    async def _to_the_end(
+        self, config: QueryEngineConfig, prompt: str, tell: Callable[[Message], Awaitable[None]]
+    ) -> ToolOutput:
+        from assent.engine.query_engine import QueryEngine  # the engine runs agents, and an agent is an engine
+
+        engine = QueryEngine(config)
+        result: Result | None = None
+        try:
+            async with aclosing(engine.submit(prompt)) as messages:
+                async for message in messages:
+                    if isinstance(message, Result):
+                        result = message
+                    elif isinstance(message, PASSED_ON):
+                        passed = (
+                            replace(message, parent_tool_use_id=config.parent_tool_use_id)
+                            if isinstance(message, MARKED)
+                            else message
+                        )
+                        await tell(passed)
+        finally:
+            await engine.aclose()
+        if result is None:
+            raise ToolError("The agent ended without an answer.")
+        return ToolOutput(
+            content=result.result or "(the agent said nothing)",
+            is_error=result.is_error,
+            summary=f"{result.num_turns} steps, ${result.total_cost_usd:.4f}",
+        )
+
+    async def _started(self, definition: AgentDefinition, prompt: str) -> None:
+        config = self._turn.config
+        if config.hooks.wants("SubagentStart"):
+            data = {"agent": definition.name, "prompt": prompt}
+            await config.hooks.run(
+                HookCall(
+                    event="SubagentStart",
+                    session_id=config.session_id,
+                    cwd=self._turn.app.cwd,
+                    subject=definition.name,
+                    data=data,
+                )
+            )
+
+    def _config(self, definition: AgentDefinition, ctx: ToolContext) -> QueryEngineConfig:
+        parent, turn = self._turn.config, self._turn
+        tools = [
+            tool
+            for tool in (*parent.tools, *(tool for client in parent.mcp_clients for tool in client.tools))
+            if tool.name not in NOT_FOR_SUBAGENTS
+            and (definition.tools is None or tool.name in definition.tools)
+            and tool.name not in definition.disallowed_tools
+        ]
+        state = SessionState(cwd=ctx.cwd, mode=turn.app.mode, worktree=turn.app.worktree)
+        return replace(
+            parent,
+            tools=tools,
+            mcp_clients=(),
+            commands=(),
+            agents=(),
+            cwd=ctx.cwd,
+            model=definition.model or turn.model,
+            can_use_tool=turn.can_use_tool,
+            get_app_state=lambda: state,
+            set_app_state=None,
+            initial_messages=(),
+            restored=None,
+            read_file_cache=None,
+            custom_system_prompt=definition.prompt,
+            append_system_prompt=None,
+            max_turns=definition.max_turns,
+            max_budget_usd=None,
+            task_budget=None,
+            token_budget=None,
+            json_schema=None,
+            replay_user_messages=False,
+            set_status=_quiet,
+            abort=None,
+            orphaned_permission=None,
+            snip_replay=None,
+            transcript=NoTranscript(),
+            take_queued=None,
+            attachment_sources=(),
+            background_calls=frozenset(),
+            team=None,
+            source="subagent",
+            parent_tool_use_id=ctx.tool_use_id,
+            on_spend=turn.ledger.book,
+        )
+
+
+def _quiet(_status: Status) -> None:
+    """The parent's status is the session's."""

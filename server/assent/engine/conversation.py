@@ -1,0 +1,64 @@
+"""What lasts between turns (Q1): one record, owned by the engine, read and changed by the turn that runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assent.engine.budget import Ledger
+from assent.engine.history import History
+from assent.engine.merge import Background
+from assent.engine.prompt import PromptContext
+from assent.engine.state import CompactTracking
+from assent.engine.window import Window
+from assent.types.messages import Attachment, PermissionDenial, UserMessage
+
+Priority = Literal["next", "later"]
+
+
+@dataclass(slots=True)
+class Inbox:
+    """What waits to be told: the user's words typed while the agent works, and notifications of finished tasks.
+
+    `next` goes in between steps; `later` after the agent has slept, or when it is idle.
+    """
+
+    _waiting: list[tuple[Priority, UserMessage | Attachment]] = field(
+        default_factory=list[tuple[Priority, UserMessage | Attachment]]
+    )
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, message: UserMessage | Attachment, priority: Priority = "next") -> None:
+        self._waiting.append((priority, message))
+
+    def take(self, *, later: bool) -> list[UserMessage | Attachment]:
+        taken = [message for priority, message in self._waiting if later or priority == "next"]
+        self._waiting = [] if later else [each for each in self._waiting if each[0] != "next"]
+        return taken
+
+
+@dataclass(slots=True, kw_only=True)
+class Conversation:
+    history: History
+    ledger: Ledger
+    window: Window = field(default_factory=Window)
+    inbox: Inbox = field(default_factory=Inbox)
+    background: Background = field(default_factory=Background)
+    denials: list[PermissionDenial] = field(default_factory=list[PermissionDenial])
+    tracking: CompactTracking = field(default_factory=CompactTracking)
+    context: PromptContext | None = None  # frozen at the first turn and at each compaction
+    task_budget_remaining: int | None = None
+    orphan_handled: bool = False
+    agents_running: dict[str, str] = field(default_factory=dict[str, str])  # background agents, id to description
+    prefetches: list[asyncio.Task[Sequence[Attachment] | None]] = field(
+        default_factory=list["asyncio.Task[Sequence[Attachment] | None]"]
+    )
+    told_changed: dict[str, str] = field(default_factory=dict[str, str])  # path to the hash the model was told of
+    looked_in: set[str] = field(default_factory=set[str])  # folders whose memory files were looked for
+    nested_memory: set[str] = field(default_factory=set[str])  # memory files told already
+    steps_without_todos: int = 0
+    discovered_skills: set[str] = field(default_factory=set[str])  # of this turn; cleared at each submit

@@ -1,0 +1,58 @@
+"""What a turn sets out with: its tools, and the `system/init` that tells of them."""
+
+from __future__ import annotations
+
+from assent.context.tokens import estimate_json, estimate_text
+from assent.engine.turn import Turn
+from assent.tools.snip import Snip
+from assent.tools.structured_output import StructuredOutput
+from assent.tools.tool import AnyTool
+from assent.types.messages import SystemInit
+
+OWN_TOOLS = frozenset({"Snip", "StructuredOutput"})  # the engine's: they touch nothing outside the conversation
+NEEDS_A_PERSON = frozenset({"AskUserQuestion"})
+
+
+def equip(turn: Turn, allowed: tuple[str, ...] | None = None) -> None:
+    """The tools of this turn, in a stable order: what is on offer, enabled, and allowed by a command.
+
+    Raises ToolError for a JSON schema that is none.
+    """
+    config = turn.config
+    tools: list[AnyTool] = [*config.tools]
+    for client in config.mcp_clients:
+        tools += client.tools
+    if tools and config.source == "main":
+        tools.append(Snip())
+    if config.json_schema is not None:
+        tools.append(StructuredOutput(config.json_schema))
+    turn.tools = {
+        tool.name: tool
+        for tool in tools
+        if tool.enabled(turn.app)
+        and (allowed is None or tool.name in allowed or tool.name in OWN_TOOLS)
+        and (config.interactive or tool.name not in NEEDS_A_PERSON)
+    }
+    turn.definitions = tuple(tool.definition() for tool in turn.tools.values())
+    weigh(turn)
+
+
+def weigh(turn: Turn) -> None:
+    """Estimate what every request holds besides the conversation, for as long as the API has not counted it."""
+    words = (*turn.system, turn.user_context)
+    turn.window.overhead = sum(map(estimate_json, turn.definitions)) + sum(map(estimate_text, words))
+
+
+def init_of(turn: Turn) -> SystemInit:
+    config = turn.config
+    return SystemInit(
+        session_id=config.session_id,
+        model=turn.model,
+        cwd=turn.app.cwd,
+        tools=tuple(turn.tools),
+        mcp_servers=tuple({"name": client.name, "status": client.status} for client in config.mcp_clients),
+        permission_mode=turn.app.mode,
+        key_source=config.key_source,
+        slash_commands=tuple(command.name for command in config.commands if not command.hidden),
+        agents=tuple(agent.name for agent in config.agents),
+    )

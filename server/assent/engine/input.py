@@ -1,0 +1,158 @@
+"""What the user typed, made into a turn (Q4): slash commands, token targets, @-mentions, pasted monsters, images.
+
+Nothing here calls the model. A command answered locally ends the turn before it begins (Q7).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from assent.context.tokens import estimate_content
+from assent.engine.turn import Turn
+from assent.extensions.commands import Command, find, split
+from assent.types.blocks import Block, text_block
+from assent.types.messages import Attachment, UserMessage
+
+PASTE_SHARE = 0.25  # of the window: a longer prompt goes to a file
+PASTE_PREVIEW = 4_000
+MAX_MENTIONS = 20
+
+_BUDGET = re.compile(r"(?:^|\s)\+\s?(\d+(?:\.\d+)?)\s?([kKmM])\s*$")
+_MENTION = re.compile(r"(?<![\w@/])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<plain>[^\s\"'`<>|,;()\[\]{}]+))")
+_LINES = re.compile(r"#L?(\d+)(?:-L?(\d+))?$")
+
+
+@dataclass(slots=True, kw_only=True)
+class Input:
+    """What to do with a prompt: exactly one of `error`, `command` and `blocks` counts."""
+
+    blocks: tuple[Block, ...] = ()
+    error: str = ""
+    command: Command | None = None
+    arguments: str = ""
+    token_budget: int | None = None
+    model: str | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    attachments: list[Attachment] = field(default_factory=list[Attachment])
+
+
+async def process(turn: Turn, blocks: Sequence[Block], *, commands: Sequence[Command], is_meta: bool) -> Input:
+    blocks = tuple(block for block in blocks if block.get("type") != "text" or str(block.get("text", "")).strip())
+    if not blocks:
+        return Input(error="There is nothing to send: the prompt is empty.")
+    only_text = str(blocks[0].get("text", "")) if len(blocks) == 1 and blocks[0].get("type") == "text" else None
+    if only_text is not None and not is_meta:
+        named = split(only_text)
+        if named is not None:
+            return await _command(turn, *named, commands)
+    result = Input(blocks=blocks)
+    if not is_meta:
+        _take_token_budget(result)
+        await _attach_mentions(turn, result)
+    _spill_pastes(turn, result)
+    return result
+
+
+async def _command(turn: Turn, name: str, arguments: str, commands: Sequence[Command]) -> Input:
+    command = find(commands, name)
+    if command is None:
+        return Input(error=f"There is no command /{name}. /help lists the commands.")
+    if command.expand is None:
+        return Input(command=command, arguments=arguments)
+    expansion = await command.expand(arguments)
+    result = Input(blocks=expansion.blocks, model=expansion.model, allowed_tools=expansion.allowed_tools)
+    await _attach_mentions(turn, result)
+    return result
+
+
+def parse_token_budget(text: str) -> tuple[str, int | None]:
+    """`fix it +500k` is the prompt `fix it` with a target of 500,000 tokens (L12)."""
+    match = _BUDGET.search(text)
+    if match is None or not text[: match.start()].strip():
+        return text, None
+    factor = 1_000 if match[2] in "kK" else 1_000_000
+    return text[: match.start()].rstrip(), int(float(match[1]) * factor)
+
+
+def _take_token_budget(result: Input) -> None:
+    last = result.blocks[-1]
+    if last.get("type") == "text":
+        text, result.token_budget = parse_token_budget(str(last.get("text", "")))
+        if result.token_budget is not None:
+            result.blocks = (*result.blocks[:-1], text_block(text))
+
+
+def mentions(text: str) -> list[tuple[str, int | None, int | None]]:
+    """Paths named with @, each with the lines asked for: `@src/a.py`, `@"my file.md"`, `@a.py#L3-9`."""
+    found: dict[tuple[str, int | None, int | None], None] = {}
+    for match in _MENTION.finditer(text):
+        path = match["quoted"] or match["plain"].rstrip(".,:;!?")
+        lines = _LINES.search(path)
+        first = int(lines[1]) if lines else None
+        last = int(lines[2]) if lines and lines[2] else first
+        if lines:
+            path = path[: lines.start()]
+        if path:
+            count = None if first is None or last is None else max(1, last - first + 1)
+            found[(path, first, count)] = None
+    return list(found)[:MAX_MENTIONS]
+
+
+async def _attach_mentions(turn: Turn, result: Input) -> None:
+    """Read what was mentioned, through the Read tool and its permissions; what does not exist was no mention."""
+    if "Read" not in turn.tools:
+        return
+    text = "\n".join(str(block.get("text", "")) for block in result.blocks if block.get("type") == "text")
+    wanted = mentions(text)
+    if not wanted:
+        return
+    async with turn.quiet_executor() as reading:
+        for path, offset, limit in wanted:
+            arguments = {"file_path": path, "offset": offset, "limit": limit}
+            given = {name: value for name, value in arguments.items() if value is not None}
+            call = f"mention_{turn.config.deps.new_id()}"
+            reading.add({"type": "tool_use", "id": call, "name": "Read", "input": given})
+        results = await reading.finish()
+    for (path, _, _), read in zip(wanted, results, strict=True):
+        if read.ended != "done" or read.summary == "unchanged":
+            continue  # not a file after all, or the model still sees it
+        content = read.block["content"]
+        body: list[Block] = [text_block(content)] if isinstance(content, str) else list(content)
+        result.attachments.append(
+            Attachment(
+                uuid=turn.config.deps.new_id(),
+                kind="file",
+                content=(text_block(f"The user mentioned {path}:"), *body),
+                data={"path": path},
+                timestamp=turn.config.deps.now(),
+            )
+        )
+
+
+def _spill_pastes(turn: Turn, result: Input) -> None:
+    """A prompt too long to sit in the window goes to a file the model can read in parts."""
+    window = turn.info.context_window
+    if estimate_content(result.blocks) <= window * PASTE_SHARE:
+        return
+    spill = turn.config.services.spill
+    kept: list[Block] = []
+    for number, block in enumerate(result.blocks):
+        text = str(block.get("text", ""))
+        if block.get("type") != "text" or estimate_content(text) <= window * PASTE_SHARE:
+            kept.append(block)
+        elif spill is None:
+            result.error = (
+                f"This prompt is too long to send: {len(text):,} characters. Put it into a file and mention it with @."
+            )
+            return
+        else:
+            path = spill.write(f"prompt_{turn.config.deps.new_id()}_{number}", text)
+            note = f"[The user's text is {len(text):,} characters long. All of it is in {path}; Read or Grep it there.]"
+            kept.append(text_block(f"{text[:PASTE_PREVIEW]}\n\n… {note}"))
+    result.blocks = tuple(kept)
+
+
+def user_message(turn: Turn, result: Input, *, uuid: str, is_meta: bool) -> UserMessage:
+    return UserMessage(uuid=uuid, content=result.blocks, timestamp=turn.config.deps.now(), is_meta=is_meta)

@@ -1,0 +1,105 @@
+"""In-process hooks (H): functions that hear of events and may answer, with matchers and timeouts.
+
+They run in parallel and never raise: a crash or a timeout is an outcome, shown and without effect. Hooks that are
+commands or HTTP calls are for another provider of the same port (`types/hooks.py`).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import anyio
+
+from assent.types.hooks import HookCall, HookEvent, HookOutcome, Hooks
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_SECONDS = 60.0
+
+HookFunction = Callable[[HookCall], Awaitable[HookOutcome | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """`matcher` is a regular expression for the whole subject (a tool name); empty or `*` matches all."""
+
+    event: HookEvent
+    run: HookFunction
+    matcher: str = ""
+    timeout: float = DEFAULT_SECONDS
+    name: str = ""
+
+    def matches(self, call: HookCall) -> bool:
+        if call.event != self.event:
+            return False
+        if self.matcher in ("", "*"):
+            return True
+        try:
+            return re.fullmatch(self.matcher, call.subject) is not None
+        except re.error:
+            return self.matcher == call.subject
+
+
+class InProcessHooks:
+    def __init__(self, hooks: tuple[Hook, ...] = ()) -> None:
+        self._hooks: list[Hook] = list(hooks)
+
+    def add(self, hook: Hook) -> Callable[[], None]:
+        """Register a hook; gives the way to take it away again."""
+        self._hooks.append(hook)
+        return lambda: self._hooks.remove(hook)
+
+    def wants(self, event: HookEvent) -> bool:
+        return any(hook.event == event for hook in self._hooks)
+
+    async def run(self, call: HookCall) -> list[HookOutcome]:
+        matching: list[Hook] = []
+        for hook in self._hooks:
+            if hook.matches(call) and all(hook.run is not other.run for other in matching):
+                matching.append(hook)
+        outcomes: list[HookOutcome | None] = [None] * len(matching)
+
+        async def one(at: int, hook: Hook) -> None:
+            outcomes[at] = await _outcome(hook, call)
+
+        async with anyio.create_task_group() as group:
+            for at, hook in enumerate(matching):
+                group.start_soon(one, at, hook)
+        return [outcome for outcome in outcomes if outcome is not None]
+
+
+class AllHooks:
+    """Several providers as one."""
+
+    def __init__(self, *providers: Hooks) -> None:
+        self._providers = providers
+
+    def wants(self, event: HookEvent) -> bool:
+        return any(provider.wants(event) for provider in self._providers)
+
+    async def run(self, call: HookCall) -> list[HookOutcome]:
+        found: list[list[HookOutcome]] = [[] for _ in self._providers]
+
+        async def one(at: int, provider: Hooks) -> None:
+            found[at] = await provider.run(call)
+
+        async with anyio.create_task_group() as group:
+            for at, provider in enumerate(self._providers):
+                group.start_soon(one, at, provider)
+        return [outcome for outcomes in found for outcome in outcomes]
+
+
+async def _outcome(hook: Hook, call: HookCall) -> HookOutcome | None:
+    name = hook.name or getattr(hook.run, "__name__", "hook")
+    try:
+        with anyio.fail_after(hook.timeout):
+            outcome = await hook.run(call)
+    except TimeoutError:
+        return HookOutcome(status="timeout", text=f"{name} did not answer within {hook.timeout:g} s", name=name)
+    except Exception as error:
+        logger.exception("hook %s failed", name)
+        return HookOutcome(status="error", text=f"{name}: {type(error).__name__}: {error}", name=name)
+    return replace(outcome, name=outcome.name or name) if outcome is not None else None
