@@ -163,8 +163,6 @@ def _step(fd: int, name: str, target: str, *, create: bool) -> int:
                 f"{target}: {name} is not a directory, or became a link meanwhile; nothing was written"
             ) from None
         raise
-    finally:
-        os.close(fd)
 
 
 def _keep_owner(fd: int, old: os.stat_result) -> None:
