@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from assent.lsp.protocol.shapes import Count, Effort, Id, Json, Mode, Name, Path, Positive, Range, Review, Uri, Wire
 
@@ -19,7 +19,7 @@ class ClientFlags(Wire):
 
 
 class InitializationOptions(Wire):
-    client: ClientFlags = ClientFlags()
+    client: ClientFlags = field(default_factory=ClientFlags)
     max_event_rate: Annotated[float, Meta(ge=0)] | None = None
     settings: Json | None = None
     settings_level: Literal["user", "project"] | None = None  # "user": the client vouches that no project file set them
