@@ -66,8 +66,8 @@ class Connection:
             roots=client.roots,
             encoding=client.encoding,
             settings=client.options.settings or {},
-            trusted=client.options.trusted,
             api_key=client.options.api_key,
+            trusted=client.options.trusted,
         )
         self.app: App = build(host)
         self.app.editor.documents.encoding = client.encoding  # pyright: ignore[reportAttributeAccessIssue] -- one of the three, by construction

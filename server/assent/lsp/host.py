@@ -28,6 +28,7 @@ class Host:
     roots: Callable[[], tuple[str, ...]]  # absolute paths of the workspace folders, as they are now
     encoding: str  # the negotiated position encoding: "utf-16" or "utf-8" or "utf-32"
     settings: Json  # initializationOptions.assent.settings
+    api_key: str | None  # initializationOptions.assent.apiKey: from the editor's secret store, never from its settings
     trusted: bool | None  # initializationOptions.assent.trusted: the client vouches for its workspace, or not
     api_key: str | None = None  # initializationOptions.assent.apiKey: handed over from the editor's own secret store
 
