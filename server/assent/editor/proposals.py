@@ -184,8 +184,9 @@ class Proposals:
     async def wait(self, proposal_id: str) -> Json:
         """Until no hunk is pending: decided, or typed over and left so. The proposal as it then is."""
         proposal = self._find(proposal_id)
-        while proposal.pending or await self._may_come_back(proposal):
-            await proposal.changed.wait()
+        while self._waits(proposal) or await self._may_come_back(proposal):
+            if self._waits(proposal):
+                await proposal.changed.wait()
         proposal.told = True
         for hunk in proposal.hunks:
             hunk.decided = hunk.decided or hunk.state == "conflict"
@@ -312,6 +313,10 @@ class Proposals:
         if puts:
             refused |= await self._landings.put(proposal, puts)
         return refused
+
+    def _waits(self, proposal: Proposal) -> bool:
+        """Also until the landing of the last decision has been told to everyone else."""
+        return proposal.pending or any(hunk.hunk_id in self._landings.under_way for hunk in proposal.hunks)
 
     async def _may_come_back(self, proposal: Proposal) -> bool:
         """A conflict may be a thought half typed: it is the answer only once the typing has rested."""

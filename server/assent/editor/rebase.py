@@ -156,4 +156,5 @@ def _arrived(hunk: Hunk, text: str, after: str) -> bool:
     if same_but_for_eol(text, target.text):
         return True
     # Some editors keep a line end at the end of the file whatever we ask for.
-    return hunk.end == len(after) and ends_line(text) and same_but_for_eol(text, target.text + "\n")
+    at_end = hunk.end == len(after) and bool(target.text)
+    return at_end and ends_line(text) and same_but_for_eol(text, target.text + "\n")
