@@ -156,7 +156,7 @@ def _touched(case: Case, rule: Rule) -> Iterator[Located]:
 
 
 def _reaches_below(case: Case, rule: Rule) -> bool:
-    """Would a shell search through a directory read files that a Read rule keeps back? (Grep leaves them out itself.)"""
+    """Would a shell search read files that a Read rule keeps back? (The Grep tool leaves them out itself.)"""
     if rule.path is None or rule.tool not in READERS:
         return False
     starts: list[str] = []

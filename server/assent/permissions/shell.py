@@ -6,38 +6,21 @@ are looked into, so that what they run is judged too. Anything not known for sur
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assent.permissions import shell_git
 from assent.permissions.paths import Located, PathRefused, is_regular, locate, matches
 from assent.permissions.shell_commands import COMMANDS
 from assent.permissions.shell_options import Usage, read_usage
-from assent.permissions.shell_syntax import Command, Directories, Script, Word, read
+from assent.permissions.shell_syntax import Command, Directories, Script, read
+from assent.permissions.shell_words import Word
+from assent.permissions.shell_wrappers import OPAQUE, SHELLS, program, runs_another, spelled_out, unwrapped
 from assent.permissions.text import names
 
 MAX_NESTING = 4
 MAX_ARGUMENTS = 200
 
-_TRANSPARENT = {
-    "timeout": r"-k|--kill-after|-s|--signal",
-    "nice": r"-n|--adjustment",
-    "time": r"",
-    "stdbuf": r"-i|-o|-e|--input|--output|--error",
-    "command": r"",
-    "env": r"",
-}
-"""Wrappers that only run what follows; each with its flags that take a value."""
-_TRANSPARENT_FLAGS = re.compile(
-    r"--preserve-status|--foreground|--verbose|-v|-p|-\d+|--(?:kill-after|signal|adjustment|input|output|error)=\S+|-[ioe][L0-9]\S*|-n-?\d+|-[ks]\S+"
-)
-_OPAQUE = names("""
-    sudo doas su runuser pkexec env xargs eval exec builtin setsid ionice chrt taskset flock watch parallel script
-    strace ltrace unbuffer chroot unshare nsenter busybox toybox ssh trap nohup coproc source . systemd-run at batch
-    gtimeout rlwrap proxychains proxychains4 torsocks firejail bwrap find time timeout nice stdbuf command chpst
-    setarch start-stop-daemon dbus-run-session xvfb-run catchsegv perf valgrind gdb
-""")
-_SHELLS = names("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh")
 _WRITERS = names("""
     touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred patch mkfifo mknod
     split csplit ed ex vi vim nvim nano emacs sponge chattr setfacl scp wget curl tar unzip zip gzip gunzip
@@ -121,60 +104,6 @@ def locations(use: PathUse, *, cwd: str, home: str) -> Iterator[Located]:
                 yield locate(name, cwd=directory, home=home)
 
 
-SCRUBBED_VARIABLES: tuple[str, ...] = tuple(
-    sorted(
-        names("""
-            BASH_ENV ENV CDPATH GLOBIGNORE PROMPT_COMMAND PS4 SHELLOPTS BASHOPTS BASH_XTRACEFD GIT_EXTERNAL_DIFF
-            GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_EXEC_PATH GIT_SSH GIT_SSH_COMMAND
-            GIT_PROXY_COMMAND GIT_ASKPASS GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_ALTERNATE_OBJECT_DIRECTORIES
-            GIT_TRACE GIT_TRACE2 GIT_TRACE2_EVENT RIPGREP_CONFIG_PATH GREP_OPTIONS LESSOPEN LESSCLOSE LD_PRELOAD
-            LD_AUDIT LD_LIBRARY_PATH JQ_LIBRARY_PATH POSIXLY_CORRECT
-        """)
-    )
-)
-"""Variables the Bash tool drops before an auto-allowed command: each can change what a plain command does."""
-
-_GIT_CONFIG = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": "/dev/null",
-    "core.pager": "cat",
-    "core.untrackedCache": "false",
-    "core.sshCommand": "false",
-    "core.gitProxy": "",
-    "diff.external": "",
-    "diff.autoRefreshIndex": "false",
-    "interactive.diffFilter": "",
-    "log.showSignature": "false",
-    "protocol.allow": "never",
-    "safe.bareRepository": "explicit",
-    "submodule.recurse": "false",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-}
-
-
-def hardening_env() -> Mapping[str, str]:
-    """Environment for commands allowed as read-only: git runs no hook, monitor, pager, helper or transport for them.
-
-    The Bash tool adds it, and drops `SCRUBBED_VARIABLES`, whenever `is_read_only` holds. Commands that a person or a
-    rule allowed for more than reading run without it: a commit must run the user's hooks.
-    """
-    env = {
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_PAGER": "cat",
-        "PAGER": "cat",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_EDITOR": "false",
-        "GIT_CONFIG_COUNT": str(len(_GIT_CONFIG)),
-    }
-    for number, (key, value) in enumerate(_GIT_CONFIG.items()):
-        env[f"GIT_CONFIG_KEY_{number}"] = key
-        env[f"GIT_CONFIG_VALUE_{number}"] = value
-    return env
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
     cwd: str
@@ -187,7 +116,7 @@ class _Place:
 def _parts(command: Command, place: _Place) -> Iterator[Part]:
     """The command itself, then what it wraps."""
     reads, outputs = _redirected(command)
-    inner = _unwrapped(command.words) if command.words else None
+    inner = unwrapped(command.words) if command.words else None
     if not command.words or inner is not None:
         yield Part(argv=command.argv, known=command.known, harmless=True, listed=True, reads=reads, outputs=outputs)
         if inner is not None:
@@ -197,7 +126,7 @@ def _parts(command: Command, place: _Place) -> Iterator[Part]:
     part = _judged(command, place)
     reason = part.reason or ("a redirection writes to a file" if outputs else "")
     yield replace(part, reads=(*part.reads, *reads), outputs=outputs, reason=reason)
-    if _base(command.words[0]) in _OPAQUE | _SHELLS:
+    if program(command.words[0]) in OPAQUE | SHELLS:
         yield from _guesses(command, place)
 
 
@@ -212,10 +141,6 @@ def _redirected(command: Command) -> tuple[tuple[PathUse, ...], tuple[PathUse, .
         elif not (redirect.target.known and redirect.target.text == "/dev/null"):
             outputs.append(use)
     return tuple(reads), tuple(outputs)
-
-
-def _base(word: Word) -> str:
-    return word.text.rpartition("/")[2]
 
 
 def _judged(command: Command, place: _Place) -> Part:
@@ -239,22 +164,26 @@ def _judged(command: Command, place: _Place) -> Part:
                 maybe=operands,
                 repository_doubt=repository_doubt,
             )
+        usage.reads.extend(moves)
         return _from_usage(command, usage, directories, repository_doubt)
     if name in COMMANDS:
         return _from_usage(command, read_usage(COMMANDS[name], words[1:]), command.directories, "")
-    if _base(words[0]) in _WRITERS:
+    if program(words[0]) in _WRITERS:
         return _writing(command)
     return Part(
         argv=command.argv,
         known=command.known,
         reason=f"`{name}` is not known to be read-only",
-        listed=_runs_another(words),
-        spelled=_runs(words),
+        listed=runs_another(words),
+        spelled=spelled_out(words),
         maybe=_named_files(command),
     )
 
 
 def _from_usage(command: Command, usage: Usage, directories: Directories, repository_doubt: str) -> Part:
+    for word in usage.wildcards:
+        if _may_be_flag(word, directories):
+            usage.hazard(f"`{word.text}`, which may expand to a name that is taken for a flag", word.text)
     reads = [PathUse(word=word, directories=directories) for word in usage.reads]
     for word in usage.operands:
         if ":" in word.text and repository_doubt == "" and command.words[0].text == "git":
@@ -283,6 +212,15 @@ def _from_usage(command: Command, usage: Usage, directories: Directories, reposi
     )
 
 
+def _may_be_flag(word: Word, directories: Directories) -> bool:
+    if directories is None:
+        return True
+    try:
+        return any(name.startswith("-") for directory in directories for name in matches(word.pattern, cwd=directory))
+    except PathRefused:
+        return True
+
+
 _ACCEPTED_FLAGS = {
     "touch": re.compile(r"-[acm]+|--no-create"),
     "mkdir": re.compile(r"-[pv]+|--parents|--verbose"),
@@ -294,7 +232,7 @@ _ACCEPTED_FLAGS = {
 def _writing(command: Command) -> Part:
     """Commands whose business is to change files: which ones, and whether it is no more than an edit would do."""
     words = command.words
-    name = _base(words[0])
+    name = program(words[0])
     flags = [word.text for word in words[1:] if word.text.startswith("-") and word.text != "-"]
     operands = [word for word in words[1:] if not word.text.startswith("-")]
     targets = list(operands)
@@ -358,52 +296,6 @@ def _moved(here: Directories, moves: Sequence[Word], home: str) -> Directories:
     return here
 
 
-def _unwrapped(words: Sequence[Word]) -> tuple[Word, ...] | None:
-    """What a transparent wrapper runs, when its own arguments are plainly known."""
-    name = words[0].text
-    valued = _TRANSPARENT.get(name)
-    if valued is None or not words[0].known:
-        return None
-    position = 1
-    while position < len(words) and words[position].text.startswith("-"):
-        text = words[position].text
-        if name in ("command", "env") or words[position].wild:
-            return None  # `command -v` only asks, `env -i` and its kin change the environment
-        if valued and re.fullmatch(valued, text):
-            position += 2
-        elif _TRANSPARENT_FLAGS.fullmatch(text):
-            position += 1
-        else:
-            return None
-    if name == "timeout":
-        if position >= len(words) or not re.fullmatch(r"\d+(?:\.\d+)?[smhd]?", words[position].text):
-            return None
-        position += 1
-    if position >= len(words) or "=" in words[position].text:
-        return None
-    return tuple(words[position:])
-
-
-def _runs_another(words: Sequence[Word]) -> bool:
-    name = _base(words[0])
-    if name in _SHELLS:
-        return len(words) < 2 or words[1].text.startswith("-")
-    return name in _OPAQUE
-
-
-def _runs(words: Sequence[Word]) -> tuple[str, ...]:
-    """The words that say what a wrapper runs: a rule that does not spell them does not cover it."""
-    if not _runs_another(words):
-        return ()
-    name = _base(words[0])
-    if name in _SHELLS or name in ("eval", "trap", "su", "script", "watch", "flock"):
-        return tuple(word.text for word in words[1:]) or (" ",)
-    for word in words[1:]:
-        if not word.text.startswith("-"):
-            return (word.text,)
-    return (" ",)  # spelled by no rule
-
-
 def _guesses(command: Command, place: _Place) -> Iterator[Part]:
     """Everything a wrapper might run: each tail of its words, and each argument that is shell text itself."""
     words = command.words[: MAX_ARGUMENTS + 1]
@@ -424,7 +316,7 @@ def _guesses(command: Command, place: _Place) -> Iterator[Part]:
             for part in inside.parts:
                 yield replace(part, certain=False, inner=True)
     joined = " ".join(word.text for word in words[1:])
-    if _base(words[0]) in ("eval", "ssh", "watch") and place.nesting < MAX_NESTING:
+    if program(words[0]) in ("eval", "ssh", "watch") and place.nesting < MAX_NESTING:
         for part in judge(
             joined, cwd=place.cwd, home=place.home, roots=place.roots, trusted=place.trusted, nesting=place.nesting + 1
         ).parts:

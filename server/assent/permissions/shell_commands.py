@@ -83,7 +83,7 @@ COMMANDS: dict[str, Row] = {
     ":": row("", "text", check=lambda _words, usage, _used: usage.hazards.clear()),
     "test": row("", "text", check=languages.check_test),
     "[": row("", "text", check=languages.check_bracket),
-    "cd": row("", most=1, wild_flags=False),
+    "cd": row("", most=1, wild_flags=False, check=languages.check_cd),
     "which": row("-a", "text"),
     "type": row("-a -t -p -P -f", "text"),
     "command": row("-v -V", "text", check=languages.check_command),
@@ -232,4 +232,4 @@ _VERSION_ONLY = names("""
 """Programs that answer `--version` without looking at the project. Not cargo, go, yarn or pnpm: those may first fetch
 or run the version that a file of the project names."""
 
-COMMANDS.update({name: row("-V -version" if name != "java" else "-version", "none") for name in _VERSION_ONLY})
+COMMANDS.update({name: row("-V -version", "none", check=languages.check_version) for name in _VERSION_ONLY})

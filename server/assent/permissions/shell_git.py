@@ -11,7 +11,8 @@ from pathlib import Path
 
 from assent.permissions.paths import real_directory
 from assent.permissions.shell_options import Row, Usage, read_usage, row
-from assent.permissions.shell_syntax import Directories, Word
+from assent.permissions.shell_syntax import Directories
+from assent.permissions.shell_words import Word
 from assent.permissions.text import names
 
 _DIFF = """

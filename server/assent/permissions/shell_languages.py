@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from assent.permissions.shell_options import Usage
-from assent.permissions.shell_syntax import Word
+from assent.permissions.shell_words import Word
 from assent.permissions.text import names
 
 _FIND_ALONE = names("""
@@ -35,8 +35,7 @@ def check_find(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
     while position < len(words) and words[position].text[:1] not in ("-", "(", "!", ","):
         usage.reads.append(words[position])
         position += 1
-    if any(word.wild_start for word in words):
-        usage.hazard("a wildcard may expand to a file name that is taken for an action", "*")
+    usage.wildcards.extend(word for word in words if word.wild_start)
     while position < len(words):
         text = words[position].text
         if text in _FIND_ALONE:
@@ -51,13 +50,13 @@ def check_find(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
             position += 1
 
 
-_SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
-_SED_SIMPLE = re.compile(
-    rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*(?:{_SED_ADDRESS}|\+\d+))?)?\s*!?\s*(?:[pdPDgGhHxnN=]|q\d*)?\s*(?:[;\n]|$)"
-)
+_SED_SET = r"\[\^?\]?(?:\[[:.=][a-z]*[:.=]\]|[^\]\[\\\n])*\]"  # a delimiter inside brackets does not delimit
+_SED_ADDRESS = rf"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n\[]|\\[^\n]|{_SED_SET})*/I?)"
+_SED_RANGE = rf"(?:{_SED_ADDRESS}(?:\s*,\s*(?:{_SED_ADDRESS}|\+\d+))?)?\s*!?\s*"
+_SED_SIMPLE = re.compile(rf"\s*{_SED_RANGE}(?:[pdPDgGhHxnN=]|q\d*)?\s*(?:[;\n]|$)")
 _SED_SUBSTITUTE = re.compile(
-    rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*(?:{_SED_ADDRESS}|\+\d+))?)?\s*!?\s*[sy]([/|,#:@!%+])"
-    r"((?:(?!\1)[^\\\n]|\\[^\n])*)\1((?:(?!\1)[^\\\n]|\\[^\n])*)\1[gpiI0-9]*\s*(?:[;\n]|$)"
+    rf"\s*{_SED_RANGE}s([/|,#:@!%+])(?:(?!\1)[^\\\n\[]|\\[^\n]|{_SED_SET})*\1"
+    r"(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI0-9]*\s*(?:[;\n]|$)"
 )
 
 
@@ -91,7 +90,7 @@ def plain_sed(script: str) -> bool:
 
 _AWK_FIELD = r"(?:\$(?:\d+|NF)|NR|NF|\"[^\"\\|]*\")"
 _AWK = re.compile(
-    r"\s*(?:(?:/[^/\\\n]*/|(?:NR|NF|\$\d+)\s*(?:==|!=|<|>|<=|>=|~)\s*(?:\d+|\"[^\"\\]*\"|/[^/\\\n]*/))\s*)?"
+    r"\s*(?:(?:/[^/\\\n\[\]]*/|(?:NR|NF|\$\d+)\s*(?:==|!=|<|>|<=|>=|~)\s*(?:\d+|\"[^\"\\]*\"|/[^/\\\n\[\]]*/))\s*)?"
     rf"(?:\{{\s*print(?:\s+{_AWK_FIELD}(?:\s*,?\s*{_AWK_FIELD})*)?\s*;?\s*\}})?\s*"
 )
 
@@ -177,6 +176,18 @@ def check_jq(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
 def check_sleep(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
     if len(words) != 1 or not re.fullmatch(r"\d{1,2}(?:\.\d+)?s?", words[0].text):
         usage.hazard("a long sleep", words[0].text if words else "sleep")
+
+
+def check_cd(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """Only to a named directory: home and `-` are wherever the shell says."""
+    if len(usage.operands) != 1 or usage.operands[0].text in ("-", ""):
+        usage.hazard("a directory that is not named", words[0].text if words else "cd")
+
+
+def check_version(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """Programs that do anything at all, asked for their version and nothing else."""
+    if len(words) != 1:
+        usage.hazard("more than its version", words[0].text if words else "")
 
 
 def check_ps(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assent.permissions.shell_syntax import Word
+from assent.permissions.shell_words import Word
 
 Operands = Literal["paths", "text", "none", "pattern", "format"]
 
@@ -23,6 +23,7 @@ class Usage:
     reads: list[Word] = field(default_factory=list[Word])
     recursive: bool = False  # reads the contents of everything below `reads`
     operands: list[Word] = field(default_factory=list[Word])
+    wildcards: list[Word] = field(default_factory=list[Word])  # may expand to a name that is taken for a flag
 
     def hazard(self, reason: str, word: str) -> None:
         self.hazards.append(reason)
@@ -76,7 +77,7 @@ def read_usage(row: Row, words: Sequence[Word]) -> Usage:
         text = word.text
         if only_operands or text == "-" or not text.startswith("-"):
             if word.wild_start and not row.wild_flags and not only_operands:
-                usage.hazard(f"`{text}` may expand to a file name that is taken for a flag", text)
+                usage.wildcards.append(word)
             usage.operands.append(word)
         elif text == "--":
             only_operands = True

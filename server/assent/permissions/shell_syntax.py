@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from assent.permissions import shell_lexer
 from assent.permissions.paths import PathRefused, locate
+from assent.permissions.shell_words import Word, WordReader, source_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -25,22 +26,6 @@ MAX_DIRECTORIES = 8
 
 Directories = frozenset[str] | None
 """The working directories a command may run in; None when nobody can say."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
-    """One argument. `text` is what the command gets; `pattern` the same with quoted wildcards escaped."""
-
-    text: str
-    pattern: str = ""
-    known: bool = True  # False: the shell decides what this becomes
-    wild: bool = False  # holds an unquoted wildcard
-    span: tuple[int, int] = (0, 0)
-
-    @property
-    def wild_start(self) -> bool:
-        """Could the expansion begin with a dash and be taken for a flag?"""
-        return self.wild and self.text[:1] in "*?["
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,24 +126,16 @@ _OPERATORS = frozenset(
     {"&&", "||", "|", "|&", ";", "&", "(", ")", "&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"}
 )
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
-_KNOWN_VARIABLES = ("HOME", "PWD")
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}|\{.*[,].*\}", re.DOTALL)
-_GLOB = re.compile(r"[*?\[]")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
 
 @dataclass(slots=True)
-class _Reader:
-    home: str
-    cwd: str
+class _Reader(WordReader):
     commands: list[Command] = field(default_factory=list[Command])
-    doubts: list[str] = field(default_factory=list[str])
-    spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     operators: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
-    def doubt(self, reason: str) -> None:
-        self.doubts.append(reason)
+    def unknown(self, node: "Node", depth: int) -> None:
+        self._unknown(node, None, depth)
 
     def statement(self, node: "Node", here: Directories, depth: int) -> tuple[Directories, Directories]:
         """Read one statement begun in `here`; gives the directories after success, and after anything."""
@@ -266,7 +243,7 @@ class _Reader:
         for child in node.children:
             match child.type:
                 case "command_name":
-                    words.append(self._word(child.children[0] if child.children else child, depth))
+                    words.append(self.word(child.children[0] if child.children else child, depth))
                 case "file_redirect":
                     own.extend(self._file_redirect(child, depth))
                 case "herestring_redirect":
@@ -279,7 +256,7 @@ class _Reader:
                 case "comment":
                     continue
                 case _ if child.is_named:
-                    words.append(self._word(child, depth))
+                    words.append(self.word(child, depth))
                 case kind:
                     words.append(self._odd_leaf(child, kind))
         command = Command(words=tuple(words), redirects=(*redirects, *own), directories=here)
@@ -293,7 +270,7 @@ class _Reader:
             self.doubt(f"`{node.children[0].type}` evaluates arithmetic")
             self._search(node, here, depth)
             return here, here
-        words = tuple(self._word(leaf, depth) for leaf in _test_words(node))
+        words = tuple(self.word(leaf, depth) for leaf in _test_words(node))
         self.commands.append(Command(words=words, redirects=redirects, directories=here))
         return here, here
 
@@ -304,7 +281,8 @@ class _Reader:
                 return None, None
             return here, here
         target = [word for word in command.words[1:] if word.text != "--"]
-        if argv[0] != "cd" or len(target) != 1 or not target[0].known or target[0].wild or here is None:
+        plain = len(target) == 1 and target[0].known and not target[0].wild and target[0].text not in ("-", "")
+        if argv[0] != "cd" or not plain or here is None:
             return None, None
         there: set[str] = set()
         for directory in here:
@@ -334,7 +312,7 @@ class _Reader:
                 operator = child.type
                 self._operator(child)
             else:
-                targets.append(self._word(child, depth))
+                targets.append(self.word(child, depth))
         if len(targets) != 1:
             self.doubt(f"a redirection `{operator}` with {len(targets)} targets")
         if operator in (">&", "<&") and all(word.known and re.fullmatch(r"[0-9]+-?|-", word.text) for word in targets):
@@ -374,7 +352,7 @@ class _Reader:
     def _herestring(self, node: "Node", depth: int) -> None:
         for child in node.children:
             if child.is_named:
-                self._word(child, depth)
+                self.word(child, depth)
             else:
                 self._operator(child)
 
@@ -386,7 +364,7 @@ class _Reader:
 
     def _odd_leaf(self, node: "Node", kind: str) -> Word:
         self.doubt(f"`{kind}` in the command")
-        return Word(text=_text(node), known=False, span=(node.start_byte, node.end_byte))
+        return Word(text=source_text(node), known=False, span=(node.start_byte, node.end_byte))
 
     def _unknown(self, node: "Node", here: Directories, depth: int) -> None:
         self.doubt(f"{_KINDS.get(node.type, node.type.replace('_', ' '))} in the command")
@@ -402,107 +380,6 @@ class _Reader:
                 self.statement(child, here, depth + 1)
             else:
                 self._search(child, here, depth + 1)
-
-    def _word(self, node: "Node", depth: int) -> Word:
-        pieces: list[tuple[str, str]] = []  # text, pattern
-        known = self._pieces(node, pieces, depth, first=True)
-        text = "".join(piece for piece, _ in pieces)
-        pattern = "".join(pattern or re.sub(r"([*?\[])", r"[\1]", piece) for piece, pattern in pieces)
-        span = (node.start_byte, node.end_byte)
-        self.spans.append(span)
-        if _BRACES.search(_unquoted(pieces)):
-            self.doubt("braces that the shell expands")
-            known = False
-        return Word(text=text, pattern=pattern, known=known, wild=bool(_GLOB.search(_unquoted(pieces))), span=span)
-
-    def _pieces(self, node: "Node", out: list[tuple[str, str]], depth: int, *, first: bool = False) -> bool:
-        source = _text(node)
-        match node.type:
-            case "word" | "number" | "test_operator":
-                plain = self._tilde(source) if first else source
-                if plain is None:
-                    out.append((source, source))
-                    return False
-                out.extend(_unescaped(plain))
-                return not node.named_children or self._inner(node, depth)
-            case "raw_string":
-                out.append((source[1:-1], ""))
-                return True
-            case "string":
-                return self._string(node, out, depth)
-            case "concatenation":
-                known = True
-                for index, child in enumerate(node.children):
-                    known = self._pieces(child, out, depth + 1, first=first and index == 0) and known
-                return known
-            case "simple_expansion" | "expansion":
-                return self._variable(node, out, depth)
-            case "ansi_c_string":
-                self.doubt("a $'…' string")
-                out.append((_decoded(source[2:-1]), ""))
-                return False
-            case _ if not node.is_named and source in ("[", "]", "=", "!=", "!", "==", "<", ">"):
-                out.append((source, ""))
-                return True
-            case _:
-                self._unknown(node, None, depth)
-                out.append((source, ""))
-                return False
-
-    def _inner(self, node: "Node", depth: int) -> bool:
-        self._unknown(node.named_children[0], None, depth)
-        return False
-
-    def _string(self, node: "Node", out: list[tuple[str, str]], depth: int) -> bool:
-        known = True
-        position = node.start_byte + 1
-        data = node.text or b""
-        for child in node.children:
-            if child.type == '"':
-                continue
-            gap = data[position - node.start_byte : child.start_byte - node.start_byte].decode()
-            position = child.end_byte
-            if gap:  # the grammar leaves blanks between expansions out of its nodes
-                out.append((gap, ""))
-            if child.type == "string_content":
-                out.append((re.sub(r"\\([\"\\$`])", r"\1", _text(child)).replace("\\\n", ""), ""))
-            elif child.type in ("simple_expansion", "expansion"):
-                known = self._variable(child, out, depth) and known
-            elif child.type == "$":
-                out.append(("$", ""))
-            else:
-                self._unknown(child, None, depth)
-                out.append((_text(child), ""))
-                known = False
-        tail = data[position - node.start_byte : -1].decode()
-        if tail and data.endswith(b'"') and position < node.end_byte - 1:
-            out.append((tail, ""))
-        return known
-
-    def _variable(self, node: "Node", out: list[tuple[str, str]], depth: int) -> bool:
-        source = _text(node)
-        name = source.strip("${}")
-        if source in (f"${name}", f"${{{name}}}") and name in _KNOWN_VARIABLES:
-            value = self.home if name == "HOME" else self.cwd
-            out.append((value, ""))
-            if name == "PWD":
-                self.doubt("$PWD, which changes with the directory")
-            return name == "HOME" and not re.search(r"[\s*?\[]", value)
-        if source == "$?":
-            out.append(("0", ""))
-            return True
-        self.doubt(f"the variable {source[:40]}, whose value is not known")
-        self._search(node, None, depth)
-        out.append((source, ""))
-        return False
-
-    def _tilde(self, source: str) -> str | None:
-        if not source.startswith("~"):
-            return source
-        if source == "~" or source.startswith("~/"):
-            return re.sub(r"([\s*?\[\\'\"])", r"\\\1", self.home) + source[1:]
-        self.doubt(f"`{source.split('/')[0]}`, another home directory")
-        return None
 
 
 _KINDS = {
@@ -523,40 +400,9 @@ _KINDS = {
 }
 
 
-def _text(node: "Node") -> str:
-    return (node.text or b"").decode()
-
-
 def _test_words(node: "Node") -> Iterator["Node"]:
     for child in node.children:
         if child.type in ("unary_expression", "binary_expression", "negation_expression", "negated_command"):
             yield from _test_words(child)
         else:
             yield child
-
-
-def _unescaped(source: str) -> Iterator[tuple[str, str]]:
-    position = 0
-    for found in re.finditer(r"\\([\s\S])", source):
-        if found.start() > position:
-            yield source[position : found.start()], source[position : found.start()]
-        yield ("" if found[1] == "\n" else found[1]), ""
-        position = found.end()
-    if position < len(source):
-        yield source[position:], source[position:]
-
-
-def _unquoted(pieces: list[tuple[str, str]]) -> str:
-    return "".join(pattern if pattern else "\0" for _, pattern in pieces)
-
-
-def _decoded(source: str) -> str:
-    def value(found: re.Match[str]) -> str:
-        body = found[1]
-        if body[0] in "xuU":
-            return chr(min(int(body[1:], 16), 0x10FFFF))
-        if body[0] in "01234567":
-            return chr(int(body, 8) & 0xFF)
-        return _ESCAPES.get(body, body)
-
-    return re.sub(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|[\s\S])", value, source)

@@ -1,0 +1,77 @@
+"""Commands that run other commands: which only pass them on, and which words say what the others run."""
+
+import re
+from collections.abc import Sequence
+
+from assent.permissions.shell_words import Word
+from assent.permissions.text import names
+
+_TRANSPARENT = {
+    "timeout": r"-k|--kill-after|-s|--signal",
+    "nice": r"-n|--adjustment",
+    "time": r"",
+    "stdbuf": r"-i|-o|-e|--input|--output|--error",
+    "command": r"",
+    "env": r"",
+}
+"""Wrappers that only run what follows; each with its flags that take a value."""
+_TRANSPARENT_FLAGS = re.compile(
+    r"--preserve-status|--foreground|--verbose|-v|-p|-\d+|--(?:kill-after|signal|adjustment|input|output|error)=\S+|-[ioe][L0-9]\S*|-n-?\d+|-[ks]\S+"
+)
+OPAQUE = names("""
+    sudo doas su runuser pkexec env xargs eval exec builtin setsid ionice chrt taskset flock watch parallel script
+    strace ltrace unbuffer chroot unshare nsenter busybox toybox ssh trap nohup coproc source . systemd-run at batch
+    gtimeout rlwrap proxychains proxychains4 torsocks firejail bwrap find time timeout nice stdbuf command chpst
+    setarch start-stop-daemon dbus-run-session xvfb-run catchsegv perf valgrind gdb
+""")
+SHELLS = names("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh")
+
+
+def unwrapped(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """What a transparent wrapper runs, when its own arguments are plainly known."""
+    name = words[0].text
+    valued = _TRANSPARENT.get(name)
+    if valued is None or not words[0].known:
+        return None
+    position = 1
+    while position < len(words) and words[position].text.startswith("-"):
+        text = words[position].text
+        if name in ("command", "env") or words[position].wild:
+            return None  # `command -v` only asks, `env -i` and its kin change the environment
+        if valued and re.fullmatch(valued, text):
+            position += 2
+        elif _TRANSPARENT_FLAGS.fullmatch(text):
+            position += 1
+        else:
+            return None
+    if name == "timeout":
+        if position >= len(words) or not re.fullmatch(r"\d+(?:\.\d+)?[smhd]?", words[position].text):
+            return None
+        position += 1
+    if position >= len(words) or "=" in words[position].text:
+        return None
+    return tuple(words[position:])
+
+
+def runs_another(words: Sequence[Word]) -> bool:
+    name = program(words[0])
+    if name in SHELLS:
+        return len(words) < 2 or words[1].text.startswith("-")
+    return name in OPAQUE
+
+
+def spelled_out(words: Sequence[Word]) -> tuple[str, ...]:
+    """The words that say what a wrapper runs: a rule that does not spell them does not cover it."""
+    if not runs_another(words):
+        return ()
+    name = program(words[0])
+    if name in SHELLS or name in ("eval", "trap", "su", "script", "watch", "flock"):
+        return tuple(word.text for word in words[1:]) or (" ",)
+    for word in words[1:]:
+        if not word.text.startswith("-"):
+            return (word.text,)
+    return (" ",)  # spelled by no rule
+
+
+def program(word: Word) -> str:
+    return word.text.rpartition("/")[2]
