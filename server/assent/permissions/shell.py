@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assent.permissions import shell_git
+from assent.permissions.hardening import SCRUBBED_VARIABLES as SCRUBBED_VARIABLES
+from assent.permissions.hardening import hardening_env as hardening_env
 from assent.permissions.paths import Located, PathRefused, is_regular, locate, matches
 from assent.permissions.shell_commands import COMMANDS
 from assent.permissions.shell_options import Usage, read_usage

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assent.permissions import shell_lexer
-from assent.permissions.paths import PathRefused, locate
+from assent.permissions.paths import PathRefused, locate, real_directory
 from assent.permissions.shell_words import Word, WordReader, source_text
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read(text: str, *, cwd: str, home: str) -> Script:
     reader.doubts.extend(_text_doubts(text))
     if tree.root_node.has_error:
         reader.doubt("the command cannot be parsed")
-    reader.statement(tree.root_node, frozenset({cwd}), 0)
+    reader.statement(tree.root_node, frozenset({real_directory(cwd)}), 0)
     if not reader.doubts:
         try:
             _agree(reader, shell_lexer.lex(data))
@@ -290,7 +290,7 @@ class _Reader(WordReader):
                 located = locate(target[0].text, cwd=directory, home=self.home)
             except PathRefused:
                 return None, None
-            if located.target != located.written and located.written != self.cwd:
+            if located.target != located.written:
                 return None, None  # through a link, `..` means one thing to the shell and another to the kernel
             there.add(located.target)
         new = frozenset(there)
