@@ -93,11 +93,11 @@ def _git() -> list[Finding]:
 def _sandbox() -> list[Finding]:
     from assent.tools import sandbox
 
-    described = sandbox.describe()
-    if described.kind == "none":
+    text = sandbox.describe()
+    if sandbox.available() == "none":
         fix = "on Linux: apt-get install bubblewrap (or your system's package)"
-        return [Finding(name="sandbox", state="note", text=described.text, fix=fix)]
-    return [Finding(name="sandbox", state="ok", text=described.text)]
+        return [Finding(name="sandbox", state="note", text=text, fix=fix)]
+    return [Finding(name="sandbox", state="ok", text=text)]
 
 
 def _data() -> list[Finding]:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from assent import __version__
 from assent.types.errors import AssentError
@@ -104,8 +105,15 @@ def _run(options: argparse.Namespace) -> int:
             raise AssertionError(options.command)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line; the whole usage is a `--help` away."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}. Try: {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="assent",
         description=DESCRIPTION,
         epilog=EXAMPLES,

@@ -1,0 +1,188 @@
+"""The program as a person starts it: a real process, a scratch home, the offline model."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = [sys.executable, "-m", "assent.cli.main"]
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    home = tmp_path / "home"
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL")}
+    return {**kept, "HOME": str(home)}
+
+
+def run(
+    env: dict[str, str], *arguments: str, stdin: str = "", cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *arguments],
+        env=env,
+        input=stdin,
+        cwd=cwd or env["HOME"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_the_demo_shows_the_diff_the_ask_and_the_passing_tests_and_says_that_it_answers_itself(
+    env: dict[str, str],
+) -> None:
+    done = run(env, "demo")
+    assert done.returncode == 0, done.stderr
+    for shown in (
+        '-     return f"Helo, {name}!"',
+        '+     return f"Hello, {name}!"',
+        "? Edit",
+        "? Run make test",
+        "(no terminal: answering for you)",
+        "Ran 1 test",
+        "OK",
+        "not a language model",
+        "✓ completed",
+    ):
+        assert shown in done.stdout
+    assert done.stderr == ""
+
+
+def test_the_demo_leaves_nothing_behind(env: dict[str, str], tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    assert run(env | {"TMPDIR": str(scratch)}, "demo").returncode == 0
+    assert list(scratch.iterdir()) == []
+
+
+def test_ask_prints_the_answer_and_says_on_stderr_that_it_is_offline(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("one\nneedle here\n")
+    done = run(env, "ask", "find needle", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "notes.txt:2:needle here" in done.stdout
+    assert "offline stand-in" in done.stderr
+
+
+def test_ask_json_gives_the_whole_result(env: dict[str, str], tmp_path: Path) -> None:
+    result = json.loads(run(env, "ask", "find needle", "--json", cwd=tmp_path).stdout)
+    assert (result["subtype"], result["terminal"], result["isError"]) == ("success", "completed", False)
+    assert result["sessionId"]
+
+
+def test_ask_stream_json_gives_every_event_in_order_and_the_result_last(env: dict[str, str], tmp_path: Path) -> None:
+    done = run(env, "ask", "find needle", "--stream-json", cwd=tmp_path)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert "result" in lines[-1]
+    numbers = [line["seq"] for line in lines[:-1]]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    kinds = [line["event"]["type"] for line in lines[:-1]]
+    assert kinds.index("turnStarted") < kinds.index("toolStarted") < kinds.index("turnFinished")
+
+
+def test_ask_denies_what_it_would_have_to_ask_about_and_tells_the_model(
+    env: dict[str, str], tmp_path: Path
+) -> None:  # P12
+    result = json.loads(run(env, "ask", "run `touch made`", "--json", cwd=tmp_path).stdout)
+    assert [denial["toolName"] for denial in result["permissionDenials"]] == ["Bash"]
+    assert not (tmp_path / "made").exists()
+    assert "nobody is there to be asked" in result["result"]
+
+
+def test_ask_does_what_a_rule_on_the_command_line_allows(env: dict[str, str], tmp_path: Path) -> None:
+    result = json.loads(
+        run(env, "ask", "run `touch made`", "--json", "--allow", "Bash(touch made)", cwd=tmp_path).stdout
+    )
+    assert result["permissionDenials"] == []
+    assert (tmp_path / "made").exists()
+
+
+def test_ask_reads_the_prompt_from_stdin(env: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("needle\n")
+    assert "a.txt:1:needle" in run(env, "ask", "-", stdin="find needle", cwd=tmp_path).stdout
+
+
+BAD_INPUT = {
+    "an unknown command": (("frobnicate",), 2),
+    "no command": ((), 2),
+    "ask without a prompt": (("ask",), 2),
+    "an empty prompt": (("ask", "  "), 2),
+    "a folder that is not there": (("ask", "hi", "--cwd", "/nonexistent/folder"), 2),
+    "chat without a terminal": (("chat",), 2),
+    "a session that is not there": (("sessions", "show", "snosuch"), 1),
+    "sessions show without an id": (("sessions", "show"), 2),
+    "a schema that is not there": (("ask", "hi", "--json-schema", "/nonexistent.json"), 1),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT, ids=list(BAD_INPUT))
+def test_bad_input_gets_one_clear_line_and_no_traceback(case: str, env: dict[str, str]) -> None:
+    arguments, code = BAD_INPUT[case]
+    done = run(env, *arguments)
+    assert done.returncode == code
+    said = (done.stderr + done.stdout).strip()
+    assert said
+    assert "Traceback" not in said and "a bug:" not in said
+    if arguments:
+        assert len(said.splitlines()) == 1, said
+
+
+def test_a_data_folder_that_cannot_be_written_is_named(env: dict[str, str]) -> None:
+    done = run(env | {"XDG_DATA_HOME": "/proc/nowhere"}, "ask", "find x")
+    assert done.returncode == 1
+    assert "/proc/nowhere" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_broken_settings_are_told_with_file_and_key_and_the_rest_applies(env: dict[str, str], tmp_path: Path) -> None:
+    folder = Path(env["HOME"]) / ".config" / "assent"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text('{"maxTurns": "many", "permissions": {"allow": ["Bash(touch made)"]}}')
+    doctor = run(env, "doctor", "--json", cwd=tmp_path)
+    assert doctor.returncode == 1
+    problems = [finding for finding in json.loads(doctor.stdout) if finding["state"] == "problem"]
+    assert [finding["name"] for finding in problems] == ["settings"]
+    assert "settings.json" in problems[0]["text"] and "maxTurns" in problems[0]["text"]
+    assert run(env, "ask", "run `touch made`", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "made").exists()
+
+
+def test_doctor_says_what_is_there_and_how_to_fix_what_is_not(env: dict[str, str]) -> None:
+    done = run(env, "doctor", "--json")
+    found = {finding["name"]: finding for finding in json.loads(done.stdout)}
+    assert done.returncode == 0
+    assert found["model"]["state"] == "note" and "ANTHROPIC_API_KEY" in found["model"]["fix"]
+    assert found["search"]["state"] == "ok"
+    assert found["sandbox"]["text"]
+    keyed = json.loads(run(env | {"ANTHROPIC_API_KEY": "sk-secret"}, "doctor", "--json").stdout)
+    assert next(finding for finding in keyed if finding["name"] == "model")["state"] == "ok"
+    assert "sk-secret" not in json.dumps(keyed)
+
+
+def test_sessions_lists_shows_and_deletes(env: dict[str, str], tmp_path: Path) -> None:
+    session = json.loads(run(env, "ask", "find needle", "--json", cwd=tmp_path).stdout)["sessionId"]
+    assert session in run(env, "sessions").stdout
+    assert "find needle" in run(env, "sessions", "show", session).stdout
+    assert run(env, "sessions", "delete", session).returncode == 0
+    assert json.loads(run(env, "sessions", "--json").stdout) == []
+
+
+def test_explain_answers_every_line(env: dict[str, str], tmp_path: Path) -> None:
+    asked = [
+        {"tool": "Bash", "input": {"command": "ls"}, "cwd": str(tmp_path)},
+        {"tool": "Bash", "input": {"command": "rm -rf /"}, "cwd": str(tmp_path), "mode": "bypassPermissions"},
+        {"tool": "Bash", "input": {"command": "curl x"}, "cwd": str(tmp_path), "rules": {"deny": ["Bash(curl:*)"]}},
+    ]
+    done = run(env, "explain", stdin="\n".join([json.dumps(asked[0]), "nonsense", *map(json.dumps, asked[1:])]) + "\n")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer.get("decision") for answer in answers] == ["allow", None, "ask", "deny"]
+    assert (answers[2]["step"], answers[3]["rule"]) == ("ironGate", "Bash(curl:*)")
+
+
+def test_help_names_every_command(env: dict[str, str]) -> None:
+    shown = run(env, "--help").stdout
+    for command in ("serve", "chat", "ask", "explain", "sessions", "doctor"):
+        assert command in shown
