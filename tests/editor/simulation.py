@@ -18,6 +18,7 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from assent.editor.editor import Editor
@@ -320,7 +321,7 @@ class Simulation:
 
     async def _run_tasks(self) -> None:
         for _ in range(12):
-            await anyio.sleep(0)
+            await anyio.lowlevel.checkpoint()
 
     # --- what must hold ----------------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ It shares no code with the server: positions are counted here the slow, obvious 
 """
 
 from fakeeditor.buffer import Buffer, Char
-from fakeeditor.clock import FakeClock
 from fakeeditor.client import NEOVIM, PLAIN, VSCODE, FakeEditor, Habits
+from fakeeditor.clock import FakeClock
 from fakeeditor.disk import MemoryDisk
 
 __all__ = ["NEOVIM", "PLAIN", "VSCODE", "Buffer", "Char", "FakeClock", "FakeEditor", "Habits", "MemoryDisk"]

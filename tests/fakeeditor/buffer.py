@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Char:
     """One code point; `by_user` when a person typed it. Equal only to itself."""

@@ -42,7 +42,7 @@ class Open:
     told: str  # the text the server has been told
     changes: list[Json]  # not yet sent
     on_disk: str
-    history: dict[int, str]  # the text each version had
+    history: dict[int, list[Char]]  # what each version held
 
 
 @dataclass(slots=True)
@@ -82,7 +82,8 @@ class FakeEditor:
 
     def open(self, uri: str, text: str, language_id: str = "plaintext") -> None:
         version = self.habits.first_version
-        self.open_documents[uri] = Open(Buffer(text), version, text, [], text, {version: text})
+        self.open_documents[uri] = Open(Buffer(text), version, text, [], text, {})
+        self.open_documents[uri].history[version] = list(self.open_documents[uri].buffer.chars)
         self._notify(lambda: self._store().open(uri, language_id, version, text))
 
     def type(self, uri: str, start: int, end: int, text: str) -> None:
@@ -159,8 +160,8 @@ class FakeEditor:
 
     async def ask_unsaved(self, uris: list[str], reason: str) -> Unsaved:
         self.asked_unsaved.append((uris, reason))
-        while self.unsaved_answer is None:
-            await anyio.sleep(0)
+        if self.unsaved_answer is None:
+            await anyio.sleep_forever()  # nobody answers
         return self.unsaved_answer
 
     async def query(self, kind: str, params: Json) -> Json:
@@ -309,7 +310,7 @@ class FakeEditor:
 
     def _next_version(self, document: Open) -> None:
         document.version += 1
-        document.history[document.version] = document.buffer.text
+        document.history[document.version] = list(document.buffer.chars)
 
     def _notify(self, message: Callable[[], None]) -> None:
         if self.automatic:

@@ -92,6 +92,7 @@ class Documents:
         self._followers: dict[str, int] = {}
         self._notebooks: set[str] = set()
         self._listeners: list[Listener] = []
+        self.on_interest: Callable[[], None] = lambda: None  # the set of followed closed files has changed
 
     # --- what the client tells ---------------------------------------------------------------------------------------
 
@@ -114,6 +115,8 @@ class Documents:
             document.agent_dirty = known.agent_dirty and known.open
         self._documents[uri] = document
         self._tell("opened", document, before, in_sequence(diff_splices(before, text)))
+        if known is not None and not known.open:
+            self.on_interest()
 
     def change(self, uri: str, version: int | None, changes: Sequence[Mapping[str, Any]]) -> bool:
         """LSP contentChanges. False: stale, malformed or not open; nothing was changed."""
@@ -158,6 +161,8 @@ class Documents:
             self._replace(document, document.saved)  # an unsaved buffer is gone; the file is what is left
         if not self._followers.get(document.uri):
             del self._documents[document.uri]
+        else:
+            self.on_interest()
         self._tell("closed", document, before, in_sequence(diff_splices(before, document.text)))
 
     def rename(self, old_uri: str, new_uri: str) -> None:
@@ -219,6 +224,7 @@ class Documents:
                 lines=LineIndex(text),
                 saved=text,
             )
+            self.on_interest()
         return self._documents[uri]
 
     def unfollow(self, uri: str) -> None:
@@ -231,6 +237,7 @@ class Documents:
         document = self._documents.get(uri)
         if document is not None and not document.open:
             del self._documents[uri]
+            self.on_interest()
 
     def expect(self, uri: str, expectation: Expectation | None) -> None:
         """An edit of ours is under way (None: no longer). Its coming back is told with `landed`."""
@@ -311,6 +318,7 @@ class Documents:
         if there is None:
             self._documents[new] = document
         self._tell("renamed", there or document, document.text, (), old_uri=old)
+        self.on_interest()
         if there is not None:
             self._tell("changed", there, document.text, in_sequence(diff_splices(document.text, there.text)))
 

@@ -24,6 +24,7 @@ from assent.editor.proposal import Origin, Proposal, Review
 from assent.editor.proposals import Proposals
 from assent.editor.provenance import Provenance
 from assent.editor.saving import SaveBarrier
+from assent.editor.watch import FileWatch
 from assent.editor.workspace import EditorWorkspace, of_buffer
 from assent.types.errors import ToolError
 from assent.types.ports import FileText, Workspace
@@ -67,6 +68,10 @@ class Editor:
             origin=origin,
             review=review,
         )
+
+    async def watch(self) -> None:
+        """Follow closed files on disk until cancelled."""
+        await FileWatch(self.documents, self.refresh).run()
 
     async def refresh(self, path: str) -> None:
         """A file changed on disk: what is anchored in it follows, unless the editor has it open and reloads itself."""

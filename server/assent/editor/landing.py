@@ -11,12 +11,12 @@ import anyio
 
 from assent.editor.applying import DocumentEdits
 from assent.editor.decisions import TYPED_OVER, Put
-from assent.editor.documents import Document, Documents, Expectation
+from assent.editor.documents import Document, DocumentEvent, Documents, Expectation
 from assent.editor.hunks import Hunk
 from assent.editor.proposal import Proposal
 from assent.editor.rebase import stands
 from assent.editor.splices import Splice
-from assent.editor.uris import uri_of
+from assent.editor.uris import path_of, uri_of
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditPlan, FileText, Workspace
 
@@ -46,6 +46,8 @@ class Landings:
         self._before = before  # file history and the baseline of diagnostics are taken here
         self._after = after  # provenance is noted here
         self._writing = anyio.Lock()
+        self._reals: dict[str, str] = {}
+        documents.listen(self._heard)
         self.under_way: set[str] = set()  # ids of hunks on their way into a document
 
     async def put(self, proposal: Proposal, puts: Sequence[tuple[Hunk, Put]]) -> dict[str, str]:
@@ -86,9 +88,19 @@ class Landings:
             return found
         real = os.path.realpath(path)
         for document in self._documents.opened():
-            if document.path is not None and os.path.realpath(document.path) == real:
+            if document.path is not None and self._real(document.path) == real:
                 return document
         return None
+
+    def _real(self, path: str) -> str:
+        """Where links of an open document's path lead; looked up once, for every read asks this of every document."""
+        if path not in self._reals:
+            self._reals[path] = os.path.realpath(path)
+        return self._reals[path]
+
+    def _heard(self, event: DocumentEvent) -> None:
+        if event.kind in ("opened", "closed"):
+            self._reals.pop(path_of(event.uri) or "", None)
 
     async def _try(self, proposal: Proposal, flight: "_Puts") -> None:
         for _ in range(_ATTEMPTS):
