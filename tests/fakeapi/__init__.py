@@ -31,6 +31,9 @@ The script
 Time is driven by gates, not by the clock: `hold("h")` stops the stream there; `await api.reached("h")` waits for it to
 get there, `api.release("h")` lets it go on. `await api.called(2)` waits for the second call to arrive.
 
+A client with `make_call_model(settings, clock=InstantClock())` never really sleeps between retries; `VirtualClock` moves
+only when told to. `fakeapi.talk` builds histories: `user("hi")`, `said(use("Read", "t1", file_path="a"))`, `result("t1")`.
+
 What it refuses: see `rules` (pairing of tool_use and tool_result, empty text, more than 4 cache marks, roles,
 max_tokens, prefill, thinking blocks that were altered, moved or made by another model, parameters the installed SDK's
 types do not have, forced tools and thinking modes a model does not take, prompts over the window, images over 5 MB …).
@@ -44,6 +47,7 @@ As a process: `python -m fakeapi --script FILE [--loop]` prints its address; FIL
 `POST /fake/release/NAME` look inside. Run it with `tests/` on PYTHONPATH.
 """
 
+from fakeapi.clock import InstantClock, VirtualClock, settle
 from fakeapi.models import Limits
 from fakeapi.script import (
     Answer,
@@ -76,9 +80,11 @@ __all__ = [
     "Failure",
     "FakeApi",
     "Hold",
+    "InstantClock",
     "Limits",
     "Reply",
     "Request",
+    "VirtualClock",
     "answer_from_json",
     "block",
     "event",
@@ -88,6 +94,7 @@ __all__ = [
     "raw",
     "redacted_thinking",
     "server_tool",
+    "settle",
     "text",
     "thinking",
     "tool",

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
-Json = dict[str, Any]
+from fakeapi.body import Json, blocks_of, field, items
 
 LOOK_BACK = 20
 
@@ -86,17 +85,13 @@ def prefix_segments(body: Json) -> list[Segment]:
         end += tokens(bare)
         segments.append(Segment(running.hexdigest(), end, value.get("cache_control") is not None))
 
-    for each in body.get("tools") or []:
+    for each in items(body, "tools"):
         add("tool", each)
-    for each in _blocks(body.get("system") or []):
+    for each in items(body, "system"):
         add("system", each)
     # The endpoint drops the cached messages (not tools or system) when these change.
-    running.update(orjson.dumps([body.get("tool_choice"), (body.get("thinking") or {}).get("type")]))
-    for message in body.get("messages") or []:
-        for each in _blocks(message["content"]):
+    running.update(orjson.dumps([body.get("tool_choice"), field(body, "thinking").get("type")]))
+    for message in items(body, "messages"):
+        for each in blocks_of(message):
             add(message["role"], each)
     return segments
-
-
-def _blocks(content: str | list[Json]) -> list[Json]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content

@@ -55,7 +55,12 @@ def whole_message(reply: Reply, message: Message) -> Json:
 
 def stream(reply: Reply, message: Message) -> Iterator[bytes | Hold]:
     """The events one by one, as bytes, with holds where the script put them."""
-    start = _envelope(message) | {"content": [], "stop_reason": None, "stop_sequence": None, "usage": message.usage}
+    start: Json = _envelope(message) | {
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": message.usage,
+    }
     yield _frame("message_start", {"type": "message_start", "message": start})
     index = 0
     for part in reply.parts:
@@ -70,7 +75,7 @@ def stream(reply: Reply, message: Message) -> Iterator[bytes | Hold]:
     if reply.error is not None:
         yield _frame("error", {"type": "error", "error": reply.error})
         return
-    delta = {"stop_reason": stop_reason(reply), "stop_sequence": reply.stop_sequence}
+    delta: Json = {"stop_reason": stop_reason(reply), "stop_sequence": reply.stop_sequence}
     if reply.stop_details is not None:
         delta["stop_details"] = reply.stop_details
     usage = {"output_tokens": message.output_tokens} | dict(reply.usage or {})
@@ -108,3 +113,16 @@ def _envelope(message: Message) -> dict[str, Any]:
 
 def _frame(name: str, data: Json) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
+
+
+def in_aws_frames(events: Iterator[bytes | Hold]) -> Iterator[bytes | Hold]:
+    """The same events as Bedrock sends them: base64 inside binary frames, without the SSE lines around."""
+    from assent.model.eventstream import encode
+
+    for event in events:
+        if isinstance(event, Hold):
+            yield event
+            continue
+        data = next((line[6:] for line in event.split(b"\n") if line.startswith(b"data: ")), None)
+        if data is not None:
+            yield encode(orjson.loads(data))

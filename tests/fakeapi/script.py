@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Json = dict[str, Any]
+from fakeapi.body import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,9 @@ Answer = Reply | Failure | Drop
 
 def text(*parts: str | Hold, piece: int = 24, citations: Sequence[Json] = ()) -> Block:
     """A text block. One string is cut into deltas of `piece` characters; several strings are one delta each."""
-    cut = [parts[0][at : at + piece] for at in range(0, len(parts[0]), piece)] if _single(parts) else list(parts)
+    cut: list[str | Hold] = list(parts)
+    if len(parts) == 1 and isinstance(parts[0], str):
+        cut = [parts[0][at : at + piece] for at in range(0, len(parts[0]), piece)]
     deltas: list[Json | Hold] = [
         each if isinstance(each, Hold) else {"type": "text_delta", "text": each} for each in cut
     ]
@@ -236,11 +238,11 @@ def answer_from_json(value: Mapping[str, Any]) -> Answer:
 def _part_from_json(value: Mapping[str, Any] | str) -> Part:
     if isinstance(value, str):
         return text(value)
+    if "deltas" in value:
+        return text(*[str(each) for each in value["deltas"]])
     match value:
         case {"text": str() as words}:
             return text(words, piece=int(value.get("piece", 24)))
-        case {"deltas": list() as deltas}:
-            return text(*[str(each) for each in deltas])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] -- JSON from a file
         case {"repeat": str() as words, "times": int() as times}:
             return text(*[words] * times)
         case {"thinking": str() as words}:
@@ -255,7 +257,3 @@ def _part_from_json(value: Mapping[str, Any] | str) -> Part:
             return event(name, value["data"])
         case _:
             return block(value)
-
-
-def _single(parts: tuple[str | Hold, ...]) -> bool:
-    return len(parts) == 1 and isinstance(parts[0], str)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import orjson
 
-from fakeapi import frames, models, wire
-from fakeapi.caching import CacheUse, PromptCache, prefix_segments, tokens
-from fakeapi.rules import MAX_BODY_BYTES, Known, answer_digest, blocks_of, refuse
-from fakeapi.script import Answer, Cut, Drop, Failure, Hold, Json, Part, Reply, failure
-from fakeapi.signing import Prefix
+from fakeapi import frames, models, providers, wire
+from fakeapi.body import blocks_of, items
+from fakeapi.caching import CacheUse, PromptCache
+from fakeapi.conversation import answer_digest
+from fakeapi.delivery import Delivery
+from fakeapi.gates import Arrivals, Gates
+from fakeapi.rules import MAX_BODY_BYTES, Known, refuse
+from fakeapi.script import Answer, Cut, Drop, Failure, Json, Part, Reply, failure
 
 Matcher = Callable[["Request"], bool]
 
@@ -40,8 +42,21 @@ class Request:
     dropped: bool = False  # the client went away first
 
     @property
+    def provider(self) -> providers.Provider | None:
+        return providers.of_path(self.path)
+
+    @property
+    def counts_tokens(self) -> bool:
+        return self.path.startswith("/v1/messages/count_tokens")
+
+    @property
     def messages(self) -> list[Json]:
-        return cast("list[Json]", self.body.get("messages") or [])
+        return items(self.body, "messages")
+
+    @property
+    def blocks(self) -> list[tuple[str, Json]]:
+        """Every content block with the role of its message."""
+        return [(str(message["role"]), block) for message in self.messages for block in blocks_of(message)]
 
     @property
     def last_text(self) -> str:
@@ -52,12 +67,7 @@ class Request:
 
     @property
     def tool_results(self) -> dict[str, Json]:
-        return {
-            each["tool_use_id"]: each
-            for message in self.messages
-            for each in blocks_of(message)
-            if each.get("type") == "tool_result"
-        }
+        return {each["tool_use_id"]: each for _, each in self.blocks if each.get("type") == "tool_result"}
 
 
 class FakeApi:
@@ -80,16 +90,15 @@ class FakeApi:
         self._script: deque[Answer] = deque()
         self._matched: list[tuple[Matcher, deque[Answer]]] = []
         self._otherwise: Callable[[Request], Answer] | None = None
-        self._gates: dict[str, _Gate] = {}
+        self._gates = Gates()
+        self._delivery = Delivery(self._gates)
         self._expected_refusals = 0
         self._known_blocks: set[str] = set()
         self._paused: set[str] = set()
-        self._tool_ids = (f"toolu_{number:04d}" for number in itertools.count(1))
-        self._message_ids = (f"msg_{number:04d}" for number in itertools.count(1))
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._arrivals = _Arrivals()
+        self._arrivals = Arrivals()
 
     # --- the script ---------------------------------------------------------------------------------------------------
 
@@ -145,10 +154,10 @@ class FakeApi:
     # --- gates and waiting --------------------------------------------------------------------------------------------
 
     def release(self, name: str) -> None:
-        self._gate(name).open()
+        self._gates[name].open()
 
     async def reached(self, name: str) -> None:
-        await asyncio.wrap_future(self._gate(name).reached)
+        await asyncio.wrap_future(self._gates[name].reached)
 
     async def called(self, count: int) -> Request:
         """Waits until `count` calls have come in, and gives the last of them. Bound it with a timeout."""
@@ -169,7 +178,7 @@ class FakeApi:
     @property
     def calls(self) -> list[Request]:
         """Only the calls for a message, without token counts and refusals."""
-        return [each for each in self.requests if each.path.startswith("/v1/messages") and not each.refusal]
+        return [each for each in self.requests if each.provider and not each.counts_tokens and not each.refusal]
 
     @property
     def refusals(self) -> list[str]:
@@ -199,8 +208,7 @@ class FakeApi:
         return self
 
     async def stop(self) -> None:
-        for gate in self._gates.values():
-            gate.open()
+        self._gates.open_all()
         if self._server is not None:
             self._server.close()
         for task in list(self._tasks):
@@ -217,7 +225,7 @@ class FakeApi:
 
     @classmethod
     @contextmanager
-    def threaded(cls, **options: Any) -> Iterator[FakeApi]:
+    def threaded(cls, **options: Any) -> Generator[FakeApi]:
         """The same in a thread of its own, for tests that are not async. Scripting from outside is safe."""
         api = cls(**options)
         started = threading.Event()
@@ -273,17 +281,25 @@ class FakeApi:
             return await self._control(connection, request)
         try:
             request.body = cast("Json", orjson.loads(request.raw))
+            providers.normalise(request)
         except orjson.JSONDecodeError as problem:
             answer: Answer = failure(400, f"The request body is not valid JSON: {problem}")
         else:
-            answer = self._judge(request)
+            try:
+                answer = self._judge(request)
+            except Exception as bug:  # a dropped connection would only be retried, and the test would hang
+                answer = failure(400, f"a bug in the fake API: {bug!r}")
         if isinstance(answer, Failure) and request.answer is None:
             request.refusal = answer.message
+        if isinstance(answer, Reply) and not request.counts_tokens:
+            request.cache = self.cache.use(request.body)
+            answer = self._delivery.settle(request, answer)
+            self._remember(request, answer)
         request.answer = answer
         self.requests.append(request)
         self._arrivals.arrived(len(self.requests))
         try:
-            alive = await self._send(connection, request, answer)
+            alive = await self._delivery.send(connection, request, answer)
         except ConnectionError:
             request.dropped = True
             raise
@@ -296,9 +312,9 @@ class FakeApi:
         given = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
         if not given or (self.key is not None and given != self.key):
             return failure(401, "invalid x-api-key" if given else "x-api-key header is required")
-        if "anthropic-version" not in headers:
+        if "anthropic-version" not in headers and request.provider == "anthropic":
             return failure(400, "anthropic-version: header is required")
-        if request.path.partition("?")[0] not in ("/v1/messages", "/v1/messages/count_tokens"):
+        if request.provider is None:
             return failure(404, f"Not Found: {request.path}")
         if len(request.raw) > MAX_BODY_BYTES:
             return failure(413, "Request exceeds the maximum size")
@@ -306,7 +322,7 @@ class FakeApi:
         limits = self._limits(name)
         if limits is None:
             return failure(404, f"model: {name}")
-        if request.path.startswith("/v1/messages/count_tokens"):
+        if request.counts_tokens:
             request.answer = Reply(parts=())
             return request.answer
         known = Known(limits=limits, blocks=frozenset(self._known_blocks), paused=frozenset(self._paused))
@@ -334,111 +350,6 @@ class FakeApi:
             return self._script.popleft()
         return self._otherwise(request) if self._otherwise is not None else None
 
-    async def _send(self, connection: wire.Connection, request: Request, answer: Answer) -> bool:
-        request_id = {"request-id": f"req_{request.number:04d}"}
-        match answer:
-            case Drop(how=how):
-                connection.close(reset=how == "reset")
-                return False
-            case Failure():
-                if answer.hold is not None:
-                    await self._pass(answer.hold)
-                error: Json = {"type": answer.type, "message": answer.message}
-                if answer.details is not None:
-                    error["details"] = answer.details
-                body = {"type": "error", "error": error, "request_id": request_id["request-id"]}
-                sent = answer.body if answer.body is not None else orjson.dumps(body)
-                kind = "application/json" if answer.body is None else "text/html"
-                await connection.send_whole(
-                    answer.status, {"content-type": kind} | request_id | dict(answer.headers), sent
-                )
-                return True
-            case Reply():
-                if request.path.startswith("/v1/messages/count_tokens"):
-                    segments = prefix_segments(request.body)
-                    count = {"input_tokens": segments[-1].end if segments else 0}
-                    await connection.send_whole(
-                        200, {"content-type": "application/json"} | request_id, orjson.dumps(count)
-                    )
-                    return True
-                return await self._send_reply(connection, request, answer, request_id)
-
-    async def _send_reply(
-        self, connection: wire.Connection, request: Request, reply: Reply, request_id: dict[str, str]
-    ) -> bool:
-        request.cache = self.cache.use(request.body)
-        model = reply.model or str(request.body["model"])
-        prefix = Prefix()
-        for message in request.messages:
-            for each in blocks_of(message):
-                prefix.add(message["role"], each)
-        reply = frames.settled(reply, model=model, prefix=prefix, next_tool_id=self._tool_ids)
-        self._remember(request, reply)
-        written = frames.content(reply)
-        count = reply.output_tokens if reply.output_tokens is not None else sum(tokens(each) for each in written)
-        usage = request.cache.usage() | {"output_tokens": 1} | dict(reply.usage or {})
-        message = frames.Message(id=next(self._message_ids), model=model, usage=usage, output_tokens=count)
-        headers = request_id | dict(reply.headers)
-        if reply.delay:
-            await asyncio.sleep(reply.delay)
-        if not request.body.get("stream"):
-            whole = orjson.dumps(frames.whole_message(reply, message))
-            await connection.send_whole(200, {"content-type": "application/json"} | headers, whole)
-            return True
-        await connection.start_stream({"content-type": "text/event-stream; charset=utf-8"} | headers)
-        return await self._stream(connection, reply, frames.stream(reply, message))
-
-    async def _stream(self, connection: wire.Connection, reply: Reply, events: Iterator[bytes | Hold]) -> bool:
-        limit = _cut_at(reply.cut)
-        sent = count = 0
-        held = bytearray()
-        for each in events:
-            if isinstance(each, Hold):
-                connection.write_chunk(bytes(held))
-                held.clear()
-                await connection.drain()
-                await self._pass(each.name)
-                continue
-            data = each
-            count += 1
-            if reply.cut is not None and reply.cut.at_event is not None and count > reply.cut.at_event:
-                limit = sent + max(0, reply.cut.extra_bytes)
-            elif reply.cut is not None and reply.cut.at_event == count and reply.cut.extra_bytes < 0:
-                limit = sent + len(data) + reply.cut.extra_bytes
-            if limit is not None and sent + len(data) > limit:
-                connection.write_chunk(bytes(held) + data[: max(0, limit - sent)])
-                return await self._break(connection, cast("Cut", reply.cut))
-            sent += len(data)
-            if reply.chunking == "whole":
-                held += data
-            elif reply.chunking == "byte":
-                for at in range(len(data)):
-                    connection.write_chunk(data[at : at + 1])
-            else:
-                connection.write_chunk(data)
-            if reply.every:
-                await connection.drain()
-                await asyncio.sleep(reply.every)
-            elif count % 64 == 0:
-                await connection.drain()
-        connection.write_chunk(bytes(held))
-        if reply.cut is not None:
-            return await self._break(connection, reply.cut)
-        await connection.end_stream()
-        return True
-
-    async def _break(self, connection: wire.Connection, cut: Cut) -> bool:
-        await connection.drain()
-        match cut.how:
-            case "clean":
-                await connection.end_stream()
-                return True
-            case "stall":
-                await connection.gone()
-            case "close" | "reset":
-                connection.close(reset=cut.how == "reset")
-        return False
-
     def _remember(self, request: Request, reply: Reply) -> None:
         written = frames.content(reply)
         self._known_blocks.update(str(each["type"]) for each in written if each["type"] not in _ORDINARY)
@@ -447,14 +358,6 @@ class FakeApi:
             before = blocks_of(last) if last["role"] == "assistant" else []
             self._paused.add(answer_digest(before + written))
             self._paused.add(answer_digest(written))
-
-    async def _pass(self, name: str) -> None:
-        gate = self._gate(name)
-        gate.arrive()
-        await asyncio.wrap_future(gate.opened)
-
-    def _gate(self, name: str) -> _Gate:
-        return self._gates.setdefault(name, _Gate())
 
     async def _control(self, connection: wire.Connection, request: Request) -> bool:
         """For programs that run the fake as a process: read what happened, add to the script, open gates."""
@@ -465,55 +368,11 @@ class FakeApi:
         return True
 
 
-class _Gate:
-    """Works across threads: the test may live in another one than the server."""
-
-    def __init__(self) -> None:
-        from concurrent.futures import Future
-
-        self.reached: Future[None] = Future()
-        self.opened: Future[None] = Future()
-
-    def arrive(self) -> None:
-        if not self.reached.done():
-            self.reached.set_result(None)
-
-    def open(self) -> None:
-        if not self.opened.done():
-            self.opened.set_result(None)
-
-
-class _Arrivals:
-    def __init__(self) -> None:
-        self._waiting: list[tuple[int, Any]] = []
-        self._count = 0
-
-    def arrived(self, count: int) -> None:
-        self._count = count
-        for wanted, future in self._waiting:
-            if count >= wanted and not future.done():
-                future.set_result(None)
-
-    async def wait(self, count: int) -> None:
-        from concurrent.futures import Future
-
-        if self._count >= count:
-            return
-        future: Future[None] = Future()
-        self._waiting.append((count, future))
-        if self._count < count:
-            await asyncio.wrap_future(future)
-
-
 _ORDINARY = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 
 
 def _flat(parts: tuple[Part | tuple[Part, ...], ...]) -> tuple[Part, ...]:
     return tuple(inner for each in parts for inner in (each if isinstance(each, tuple) else (each,)))
-
-
-def _cut_at(cut: Cut | None) -> int | None:
-    return cut.at_byte if cut is not None else None
 
 
 def _saying(words: str) -> Matcher:

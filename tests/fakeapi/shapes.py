@@ -20,8 +20,12 @@ class Misfit(Exception):
 
 def fit(value: object, kind: Any, path: str, *, allow_blocks: frozenset[str] = frozenset()) -> None:
     """Raises `Misfit`. Blocks whose `type` is in `allow_blocks` are taken as they are: the endpoint made them."""
-    if isinstance(value, dict) and value.get("type") in allow_blocks:  # pyright: ignore[reportUnknownMemberType] -- JSON
+    if isinstance(value, dict) and cast("dict[str, object]", value).get("type") in allow_blocks:
         return
+    _fit(cast("object", value), kind, path, allow_blocks)
+
+
+def _fit(value: object, kind: Any, path: str, allow_blocks: frozenset[str]) -> None:
     origin = typing.get_origin(kind)
     if kind is Any or kind is object:
         return
@@ -75,7 +79,7 @@ def _fit_mapping(value: object, kind: Any, path: str, allow: frozenset[str]) -> 
 
 def _fit_union(value: object, choices: Sequence[Any], path: str, allow: frozenset[str]) -> None:
     if isinstance(value, dict):
-        given = cast("dict[str, object]", value)
+        given = value = cast("dict[str, object]", value)
         mappings = [each for each in choices if typing_extensions.is_typeddict(each)]
         for key in () if any(typing.get_origin(each) is dict for each in choices) else ("type", "role"):
             tagged = [each for each in mappings if key in fields(each)]

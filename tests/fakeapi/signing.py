@@ -6,11 +6,10 @@ No state is kept, so a conversation can move to another fake (a restarted progra
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import orjson
 
-Json = dict[str, Any]
+from fakeapi.body import Json
 
 
 class Prefix:

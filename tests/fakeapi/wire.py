@@ -49,7 +49,7 @@ class Connection:
         self._writer.write(_head(status, {**headers, "content-length": str(len(body))}) + body)
         await self.drain()
 
-    async def start_stream(self, headers: Mapping[str, str]) -> None:
+    def start_stream(self, headers: Mapping[str, str]) -> None:
         self._writer.write(_head(200, {**headers, "transfer-encoding": "chunked"}))
 
     def write_chunk(self, data: bytes) -> None:
