@@ -205,7 +205,7 @@ class Session:
         }
 
     def set_mode(self, mode: Any) -> None:
-        if mode == "bypassPermissions" and self.settings.get("permissions.disableBypass"):
+        if mode == "bypassPermissions" and self.settings.get("permissions.disableBypassPermissions"):
             raise ProtocolError("permissionDenied", "Your settings do not allow the mode bypassPermissions")
         self.state.mode = mode
 

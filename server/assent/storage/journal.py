@@ -13,7 +13,7 @@ Not aware of what the records mean.
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,10 @@ class Journal:
         secrets: Secrets = lambda: (),
         on_trouble: Callable[[OSError | None], None] = lambda _error: None,
         disk: Disk | None = None,
+        retry_delays: Sequence[float] = RETRY_DELAYS,
     ) -> None:
         self.path = path
+        self._retry_delays = retry_delays
         self.torn = False  # the file ended in half a line, which we have closed
         self._secrets = secrets
         self._on_trouble = on_trouble
@@ -149,7 +151,7 @@ class Journal:
             return
         if self._retry is not None:
             self._retry.cancel()
-        delay = RETRY_DELAYS[min(self._retries, len(RETRY_DELAYS) - 1)]
+        delay = self._retry_delays[min(self._retries, len(self._retry_delays) - 1)]
         self._retries += 1
         self._retry = loop.call_later(delay, self._try_again)
 

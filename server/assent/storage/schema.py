@@ -33,8 +33,15 @@ SCHEMA: Json = {
                 "deny": {**_RULES, "description": "Calls that are refused; stronger than any allow."},
                 "defaultMode": {"type": "string", "enum": list(MODES)},
                 "askTimeoutSeconds": {"type": "number", "minimum": 1, "description": "Deny an ask nobody answers."},
-                "disableBypass": {"type": "boolean", "description": "Refuse the mode bypassPermissions."},
+                "disableBypassPermissions": {"type": "boolean", "description": "Policy: that mode is refused."},
+                "managedRulesOnly": {"type": "boolean", "description": "Policy: only its own allow rules apply."},
+                "modes": {"type": "array", "items": {"type": "string"}, "description": "Policy: modes one may use."},
             },
+        },
+        "tools": {
+            "type": "object",
+            "properties": {"disabled": {"type": "array", "items": {"type": "string"}}},
+            "description": "Policy: tools nobody may use.",
         },
         "hooks": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "object"}}},
         "env": {

@@ -1,0 +1,265 @@
+"""Coming back to a session: by number within one process, by message after it (S6), crash included (S4)."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from sessions.harness import TestFront, running, say, use
+from sessions.test_turns import Held
+
+from assent.sessions import ring
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+
+
+async def test_a_client_that_comes_back_gets_exactly_what_it_missed(tmp_path: Path) -> None:
+    first, second = TestFront(), TestFront()
+    async with running(tmp_path, say("one"), say("two")) as app:
+        session = await app.new(first)
+        await app.send(session, "hi", first, wait=True)
+        seen = first.params[-1]["seq"]
+        epoch = app.hub.epoch
+        app.hub.disconnect(first)
+        await app.send(session, "more", wait=True)
+        answer = await app.request("session/attach", second, sessionId=session, epoch=epoch, afterSeq=seen)
+        assert answer["reset"] is False and answer["messages"] == []
+        assert [params["seq"] for params in second.params] == list(range(seen + 1, answer["lastSeq"] + 1))
+        await app.send(session, "even more", second, wait=True)
+        assert [params["seq"] for params in second.params] == list(range(seen + 1, second.params[-1]["seq"] + 1))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"epoch": "another", "afterSeq": 3},
+        {"afterSeq": 3},
+        {"epoch": "ours", "afterSeq": 10**6},
+        {"epoch": "ours"},
+    ],
+)
+async def test_otherwise_it_gets_the_newest_page_and_goes_on_live(tmp_path: Path, params: Json) -> None:
+    front = TestFront()
+    async with running(tmp_path, say("one"), say("two")) as app:
+        session = await app.new()
+        await app.send(session, "hi", wait=True)
+        if params.get("epoch") == "ours":
+            params = {**params, "epoch": app.hub.epoch}
+        answer = await app.request("session/attach", front, sessionId=session, **params)
+        assert answer["reset"] is True
+        assert [(m["role"], m["content"][0]["text"]) for m in answer["messages"]] == [("user", "hi"), ("assistant", "one")]
+        assert (answer["running"], answer["mode"], answer["model"]) == (False, "default", "test-model")
+        assert {"pendingAsks", "pendingElicits", "proposals", "todos", "epoch"} <= set(answer)
+        await app.send(session, "more", front, wait=True)
+        assert front.params[0]["seq"] == answer["lastSeq"] + 1
+
+
+async def test_events_older_than_the_ring_mean_a_reset(tmp_path: Path) -> None:
+    async with running(tmp_path, say("one")) as app:
+        session = await app.new()
+        log = app.hub.live[session].events
+        for number in range(ring.RING + 5):
+            log.publish({"type": "notice", "level": "info", "text": str(number)})
+        assert ring.RING >= 10_000
+        assert log.replay(0) is None
+        replayed = log.replay(log.last_seq - 10_000)
+        assert replayed is not None and len(replayed) == 10_000
+
+
+async def test_attaching_mid_turn_shows_each_message_once(tmp_path: Path) -> None:
+    held, front, late = Held(*say("second answer")), TestFront(), TestFront()
+    async with running(tmp_path, [use("Note", text="a")], held) as app:
+        app.deps.settings.cli = {"permissions": {"allow": ["Note"]}}
+        session = await app.new(front)
+        await app.send(session, "hi", front)
+        await held.asked.wait()
+        answer = await app.request("session/attach", late, sessionId=session)
+        assert answer["running"] and answer["turnId"]
+        held.go.set()
+        await late.seen("turnFinished")
+        ids = [m["id"] for m in answer["messages"]] + [event["id"] for event in late.of("message")]
+        assert len(ids) == len(set(ids)) == 4  # prompt, call, result, answer
+        everything = await app.request("session/attach", TestFront(), sessionId=session)
+        assert [m["id"] for m in everything["messages"]] == ids
+
+
+async def test_history_is_paged_from_the_newest_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as app:
+        session = await app.new()
+        for number in range(60):
+            await app.send(session, f"prompt {number}", wait=True)
+        front = TestFront()
+        newest = await app.request("session/attach", front, sessionId=session)
+        assert len(newest["messages"]) == 100
+        older = await app.request("session/attach", front, sessionId=session, cursor=newest["nextCursor"])
+        assert "nextCursor" not in older
+        texts = [m["content"][0]["text"] for m in older["messages"] + newest["messages"] if m["role"] == "user"]
+        assert texts == [f"prompt {number}" for number in range(60)]
+
+
+async def test_a_restart_resumes_with_messages_totals_mode_title_and_todos(tmp_path: Path) -> None:
+    async with running(tmp_path, say("one")) as app:
+        session = await app.new(mode="acceptEdits", model="fancy")
+        app.hub.live[session].state.todos = [{"content": "x", "status": "pending", "activeForm": "x"}]
+        await app.send(session, "the first prompt", wait=True)
+        cost = (await app.request("session/cost", sessionId=session))["totalCostUsd"]
+        assert cost > 0
+        old_epoch = app.hub.epoch
+    async with running(tmp_path, say("two")) as app:
+        answer = await app.request("session/attach", TestFront(), sessionId=session, epoch=old_epoch, afterSeq=2)
+        assert answer["reset"] is True and answer["epoch"] != old_epoch
+        assert (answer["mode"], answer["model"], answer["title"]) == ("acceptEdits", "fancy", "the first prompt")
+        assert answer["todos"][0]["content"] == "x"
+        result = (await app.send(session, "second", wait=True))["result"]
+        assert result["totalCostUsd"] == pytest.approx(2 * cost)
+        assert ["the first prompt", "one", "second"] == [
+            block["text"]
+            for message in app.model.requests[0].messages
+            for block in getattr(message, "content", ())
+            if block.get("type") == "text"
+        ]
+
+
+CRASH = """
+import asyncio, os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from sessions.harness import TestFront, running, say, use
+
+async def main():
+    front = TestFront()
+    async def stall(request):
+        print("SESSION", session, flush=True)
+        await asyncio.Event().wait()
+    answers = {"model": (stall,), "ask": ([use("Note", text="milk")],)}[sys.argv[3]]
+    async with running(Path(sys.argv[1]), *answers) as app:
+        session = await app.new(front)
+        globals()["session"] = session
+        await app.send(session, "do it", front, clientMessageId="c1")
+        if sys.argv[3] == "ask":
+            await front.until(lambda: front.asked)
+            print("SESSION", session, flush=True)
+        else:
+            await asyncio.sleep(0)
+        await app.send(session, "and then this", front, clientMessageId="c2")
+        print("READY", flush=True)
+        await asyncio.Event().wait()
+
+session = None
+asyncio.run(main())
+"""
+
+
+def crash(home: Path, kind: str) -> str:
+    """Run a session in a process of its own and kill -9 it in the middle of a turn; its id."""
+    tests = str(Path(__file__).parent.parent)
+    child = subprocess.Popen([sys.executable, "-c", CRASH, str(home), tests, kind], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    session = ""
+    ready = False
+    while not (session and ready):
+        words = child.stdout.readline().split()
+        assert words, "the child ended too soon"
+        session = words[1] if words[0] == "SESSION" else session
+        ready = ready or words[0] == "READY"
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait(10)
+    child.stdout.close()
+    return session
+
+
+# S4
+async def test_a_turn_cut_by_a_crash_is_visible_and_can_be_retried(tmp_path: Path) -> None:
+    session = crash(tmp_path, "model")
+    front = TestFront()
+    async with running(tmp_path, say("done after all"), say("and that")) as app:
+        answer = await app.request("session/attach", front, sessionId=session)
+        assert [m["content"][0]["text"] for m in answer["messages"]] == ["do it"]
+        assert answer["interrupted"]["prompt"] == [{"type": "text", "text": "do it"}]
+        assert answer["running"] is False
+        assert answer["queued"] == ["c2"]  # acknowledged, so not lost
+        again = await app.send(session, "do it", front, clientMessageId="c1")
+        assert again["queued"] is False and app.model.requests == []  # the same message, not a second one
+        await app.request("session/retry", front, sessionId=session)
+        await front.seen("turnFinished", 2)
+        prompts = [event["prompt"][0]["text"] for event in front.of("turnStarted")]
+        assert prompts == ["and then this", "do it"]
+        after = await app.request("session/attach", TestFront(), sessionId=session)
+        assert "interrupted" not in after
+
+
+async def test_a_session_open_in_another_process_says_who_has_it(tmp_path: Path) -> None:
+    tests = str(Path(__file__).parent.parent)
+    child = subprocess.Popen([sys.executable, "-c", CRASH, str(tmp_path), tests, "ask"], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    session = child.stdout.readline().split()[1]
+    try:
+        async with running(tmp_path) as app:
+            with pytest.raises(ProtocolError) as refused:
+                await app.request("session/attach", TestFront(), sessionId=session)
+            assert (refused.value.kind, refused.value.data) == ("ownedElsewhere", {"pid": child.pid})
+            only_reading = await app.request("session/attach", TestFront(), sessionId=session, readOnly=True)
+            assert only_reading["readOnly"] is True
+            assert only_reading["messages"][0]["content"][0]["text"] == "do it"
+            assert "do it" in (await app.request("session/export", sessionId=session, format="markdown"))["text"]
+            with pytest.raises(ProtocolError) as kept:
+                await app.request("session/delete", sessionId=session)
+            assert kept.value.kind == "ownedElsewhere"
+    finally:
+        child.kill()
+        child.wait(10)
+        child.stdout.close()
+
+
+# Q11
+async def test_an_orphaned_ask_is_presented_once_more_and_then_denied(tmp_path: Path) -> None:
+    session = crash(tmp_path, "ask")
+    front = TestFront()
+    async with running(tmp_path) as app:
+        answer = await app.request("session/attach", front, sessionId=session)
+        assert [ask["tool"] for ask in answer["pendingAsks"]] == ["Note"]
+        await front.until(lambda: front.asked)
+        assert front.asked[0]["orphan"] is True
+    front = TestFront()
+    async with running(tmp_path) as app:
+        answer = await app.request("session/attach", front, sessionId=session)
+        assert answer["pendingAsks"] == []
+        await anyio.lowlevel.checkpoint()
+        assert front.asked == []
+        await app.send(session, "go on", front, wait=True)
+        assert app.note.notes == []
+
+
+@pytest.mark.parametrize(("decision", "notes"), [("allow", ["milk"]), ("deny", [])])
+async def test_the_answer_to_an_orphaned_ask_still_counts(tmp_path: Path, decision: str, notes: list[str]) -> None:
+    session = crash(tmp_path, "ask")
+    front = TestFront()
+    front.answer({"decision": decision})
+    async with running(tmp_path, say("went on")) as app:
+        await app.request("session/attach", front, sessionId=session)
+        await front.seen("permissionResolved")
+        await app.send(session, "go on", front, wait=True)
+        assert app.note.notes == notes
+        assert len(front.asked) == 1
+
+
+async def test_damage_in_the_file_is_told(tmp_path: Path) -> None:
+    async with running(tmp_path, say("one"), say("two")) as app:
+        session = await app.new()
+        await app.send(session, "hi", wait=True)
+        await app.send(session, "ho", wait=True)
+        path = app.hub.live[session].record.path
+    lines = path.read_bytes().splitlines(keepends=True)
+    spoiled = next(index for index, line in enumerate(lines) if b'"one"' in line and b'"assistant"' in line)
+    lines[spoiled] = lines[spoiled][: len(lines[spoiled]) // 2] + b"\n"
+    path.write_bytes(b"".join(lines))
+    front = TestFront()
+    async with running(tmp_path) as app:
+        answer = await app.request("session/attach", front, sessionId=session)
+        assert answer["damaged"] == 1
+        assert [m["content"][0]["text"] for m in answer["messages"]] == ["hi", "ho", "two"]
+        await front.until(lambda: any("damaged" in notice["text"] for notice in front.of("notice")))
