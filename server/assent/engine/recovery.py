@@ -164,6 +164,7 @@ async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step
         timestamp=turn.config.deps.now(),
     )
     await start_anew(turn, boundary)
+    await turn.publish(turn.user_message("Go on from here."))
     return await _pause(turn, state)
 
 
