@@ -13,7 +13,7 @@ from assent.permissions import shell_git
 from assent.permissions.hardening import SCRUBBED_VARIABLES as SCRUBBED_VARIABLES
 from assent.permissions.hardening import hardening_env as hardening_env
 from assent.permissions.paths import Located, PathRefused, is_regular, locate, matches
-from assent.permissions.shell_commands import COMMANDS
+from assent.permissions.shell_commands import COMMANDS, asks_version
 from assent.permissions.shell_options import Usage, read_usage
 from assent.permissions.shell_syntax import Command, Directories, Script, read
 from assent.permissions.shell_words import Word
@@ -168,6 +168,8 @@ def _judged(command: Command, place: _Place) -> Part:
             )
         usage.reads.extend(moves)
         return _from_usage(command, usage, directories, repository_doubt)
+    if asks_version(command.argv):
+        return Part(argv=command.argv, known=command.known, harmless=command.known, listed=True)
     if name in COMMANDS:
         return _from_usage(command, read_usage(COMMANDS[name], words[1:]), command.directories, "")
     if program(words[0]) in _WRITERS:

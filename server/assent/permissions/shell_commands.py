@@ -4,6 +4,8 @@ A flag that writes, runs another program, follows links out of the tree, reads n
 left out of its row, and what is left out asks. So does a command that is not here.
 """
 
+from collections.abc import Sequence
+
 from assent.permissions import shell_languages as languages
 from assent.permissions.shell_options import Row, row
 from assent.permissions.text import names
@@ -232,4 +234,10 @@ _VERSION_ONLY = names("""
 """Programs that answer `--version` without looking at the project. Not cargo, go, yarn or pnpm: those may first fetch
 or run the version that a file of the project names."""
 
-COMMANDS.update({name: row("-V -version", "none", check=languages.check_version) for name in _VERSION_ONLY})
+
+def asks_version(argv: Sequence[str]) -> bool:
+    """`python --version` and its like: programs that can do anything, asked only who they are."""
+    if len(argv) != 2 or argv[0] not in _VERSION_ONLY:
+        return False
+    short = {"python": "-V", "python3": "-V", "java": "-version", "javac": "-version"}
+    return argv[1] in ("--version", short.get(argv[0]))

@@ -184,12 +184,6 @@ def check_cd(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
         usage.hazard("a directory that is not named", words[0].text if words else "cd")
 
 
-def check_version(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
-    """Programs that do anything at all, asked for their version and nothing else."""
-    if len(words) != 1:
-        usage.hazard("more than its version", words[0].text if words else "")
-
-
 def check_ps(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
     """Never with `e`, which shows environments."""
     usage.hazards.clear()
