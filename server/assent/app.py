@@ -217,6 +217,7 @@ class App:
                 include_partial_messages=True,
                 handle_elicitation=spec.handle_elicitation,
                 abort=spec.abort,
+                orphaned_permission=spec.orphaned_permission,
                 interactive=spec.interactive,
                 services=services,
                 transcript=spec.transcript,

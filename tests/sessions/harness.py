@@ -1,6 +1,6 @@
 """Sessions over the real engine, with a scripted model, a scripted judge and fronts that remember what they saw."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,7 +72,7 @@ def _partials(index: int, block: Json) -> list[Json]:
     return [{"type": "content_block_start", "index": index, "content_block": {**block, "input": {}}}]
 
 
-class NoteInput(Input):
+class NoteInput(Input, frozen=True):
     text: str
 
 
@@ -222,6 +222,7 @@ def build_engine(spec: EngineSpec, model: ScriptedModel) -> QueryEngine:
             include_partial_messages=True,
             handle_elicitation=spec.handle_elicitation,
             abort=spec.abort,
+            orphaned_permission=spec.orphaned_permission,
             services=ToolServices(
                 workspace=spec.workspace, roots=spec.roots, jobs=spec.jobs, spill=spec.spill, env=spec.env
             ),
@@ -232,8 +233,12 @@ def build_engine(spec: EngineSpec, model: ScriptedModel) -> QueryEngine:
     )
 
 
+def _always(value: Any) -> Callable[..., Any]:
+    return lambda *_args: value
+
+
 @asynccontextmanager
-async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncIterator[Harness]:
+async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncGenerator[Harness]:
     """A hub whose data lives under `home`; run it twice on the same home to restart the process."""
     cwd = home / "project"
     cwd.mkdir(parents=True, exist_ok=True)
@@ -249,9 +254,9 @@ async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncIterator
     trust = TrustStore(home / "data" / "trust.json")
     values: dict[str, Any] = {
         "engine": engine,
-        "tools": lambda _cwd: tools,
+        "tools": _always(tools),
         "decide": ask_about_notes,
-        "workspace": lambda _cwd, _origin, _review: DiskWorkspace(),
+        "workspace": _always(DiskWorkspace()),
         "settings": SettingsFiles(config_dir=home / "config", policy_file=home / "policy.json"),
         "trust": trust,
         "data_dir": home / "data",

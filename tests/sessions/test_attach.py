@@ -8,12 +8,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from sessions.harness import TestFront, running, say, use
-from sessions.test_turns import Held
 
 from assent.sessions import ring
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
+from sessions.harness import TestFront, running, say, use
+from sessions.test_turns import Held
 
 
 async def test_a_client_that_comes_back_gets_exactly_what_it_missed(tmp_path: Path) -> None:
@@ -51,7 +51,10 @@ async def test_otherwise_it_gets_the_newest_page_and_goes_on_live(tmp_path: Path
             params = {**params, "epoch": app.hub.epoch}
         answer = await app.request("session/attach", front, sessionId=session, **params)
         assert answer["reset"] is True
-        assert [(m["role"], m["content"][0]["text"]) for m in answer["messages"]] == [("user", "hi"), ("assistant", "one")]
+        assert [(m["role"], m["content"][0]["text"]) for m in answer["messages"]] == [
+            ("user", "hi"),
+            ("assistant", "one"),
+        ]
         assert (answer["running"], answer["mode"], answer["model"]) == (False, "default", "test-model")
         assert {"pendingAsks", "pendingElicits", "proposals", "todos", "epoch"} <= set(answer)
         await app.send(session, "more", front, wait=True)
@@ -116,12 +119,12 @@ async def test_a_restart_resumes_with_messages_totals_mode_title_and_todos(tmp_p
         assert answer["todos"][0]["content"] == "x"
         result = (await app.send(session, "second", wait=True))["result"]
         assert result["totalCostUsd"] == pytest.approx(2 * cost)
-        assert ["the first prompt", "one", "second"] == [
+        assert [
             block["text"]
             for message in app.model.requests[0].messages
             for block in getattr(message, "content", ())
             if block.get("type") == "text"
-        ]
+        ] == ["the first prompt", "one", "second"]
 
 
 CRASH = """
@@ -154,8 +157,8 @@ asyncio.run(main())
 """
 
 
-def crash(home: Path, kind: str) -> str:
-    """Run a session in a process of its own and kill -9 it in the middle of a turn; its id."""
+def start(home: Path, kind: str) -> tuple[subprocess.Popen[str], str]:
+    """A session in a process of its own, in the middle of a turn; the process and the session's id."""
     tests = str(Path(__file__).parent.parent)
     child = subprocess.Popen([sys.executable, "-c", CRASH, str(home), tests, kind], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
@@ -166,9 +169,19 @@ def crash(home: Path, kind: str) -> str:
         assert words, "the child ended too soon"
         session = words[1] if words[0] == "SESSION" else session
         ready = ready or words[0] == "READY"
+    return child, session
+
+
+def stop(child: subprocess.Popen[str]) -> None:
     os.kill(child.pid, signal.SIGKILL)
     child.wait(10)
+    assert child.stdout is not None
     child.stdout.close()
+
+
+def crash(home: Path, kind: str) -> str:
+    child, session = start(home, kind)
+    stop(child)
     return session
 
 
@@ -187,16 +200,13 @@ async def test_a_turn_cut_by_a_crash_is_visible_and_can_be_retried(tmp_path: Pat
         await app.request("session/retry", front, sessionId=session)
         await front.seen("turnFinished", 2)
         prompts = [event["prompt"][0]["text"] for event in front.of("turnStarted")]
-        assert prompts == ["and then this", "do it"]
+        assert prompts == ["do it", "and then this"]
         after = await app.request("session/attach", TestFront(), sessionId=session)
         assert "interrupted" not in after
 
 
 async def test_a_session_open_in_another_process_says_who_has_it(tmp_path: Path) -> None:
-    tests = str(Path(__file__).parent.parent)
-    child = subprocess.Popen([sys.executable, "-c", CRASH, str(tmp_path), tests, "ask"], stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
-    session = child.stdout.readline().split()[1]
+    child, session = start(tmp_path, "ask")
     try:
         async with running(tmp_path) as app:
             with pytest.raises(ProtocolError) as refused:
@@ -210,9 +220,7 @@ async def test_a_session_open_in_another_process_says_who_has_it(tmp_path: Path)
                 await app.request("session/delete", sessionId=session)
             assert kept.value.kind == "ownedElsewhere"
     finally:
-        child.kill()
-        child.wait(10)
-        child.stdout.close()
+        stop(child)
 
 
 # Q11

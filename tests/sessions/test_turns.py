@@ -2,9 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Never
 
 import anyio
-import anyio.lowlevel
 import pytest
 
 from assent.sessions.front import Call, FrontFlags
@@ -243,7 +243,7 @@ async def test_a_broken_engine_ends_the_turn_with_an_error_and_the_session_goes_
         assert answer["result"]["result"] == "fine now"
 
 
-def _breaking(_spec: object) -> object:
+def _breaking(_spec: object) -> Never:
     raise RuntimeError("boom")
 
 

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from assent.editor.proposals import Origin, Proposals, Review
 from assent.engine.abort import Abort
+from assent.engine.config import OrphanedPermission
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
 from assent.tools.tool import AnyTool, Jobs, SessionState
@@ -84,6 +85,7 @@ class EngineSpec:
     take_queued: Callable[[], Sequence[UserMessage]]  # what the user steered into the turn (L11)
     publish: Callable[[Message], None]  # what happens outside a turn
     abort: Abort
+    orphaned_permission: OrphanedPermission | None = None  # asked by a process that died; asked once more (Q11)
     interactive: bool = True
 
 

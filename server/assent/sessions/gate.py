@@ -18,6 +18,7 @@ import anyio
 from assent.editor.proposals import Origin, Proposals, Review
 from assent.sessions.asks import Asks
 from assent.sessions.deps import Classify, Decide, Judgement
+from assent.sessions.orphans import Orphans
 from assent.storage.settings import SettingsFiles, SourcedRule
 from assent.tools.tool import AnyTool
 from assent.types.blocks import Json
@@ -41,6 +42,8 @@ class Host(Protocol):
     def turn_id(self) -> str: ...
     @property
     def asks(self) -> Asks: ...
+    @property
+    def orphans(self) -> Orphans: ...
     @property
     def rules(self) -> list[SourcedRule]: ...
     @property
@@ -138,7 +141,7 @@ class Gate:
         proposal = self._propose(call)
         params = ask_params(self._host.id, self._host.turn_id, call, ask, proposal)
         asks = self._host.asks
-        question = asks.open("permission", params["askId"], params)
+        question = self._host.orphans.adopt(call.tool_use_id) or asks.open("permission", params["askId"], params)
         answer: Json | None = None
         try:
             async with anyio.create_task_group() as group:

@@ -157,7 +157,14 @@ class Sessions:
         return answer if cursor is None else {**answer, "nextCursor": cursor}
 
     async def attach(self, params: Json, call: Call) -> Json:
-        return snapshot.attach(await self.get(params), params, call)
+        try:
+            session = await self.get(params)
+        except ProtocolError as error:
+            if error.kind != "ownedElsewhere" or not params.get("readOnly"):
+                raise
+            paths = library.found(self.deps.data_dir, params.get("sessionId"))
+            return await anyio.to_thread.run_sync(snapshot.read_only, paths, params, self.epoch)
+        return snapshot.attach(session, params, call)
 
     async def rename(self, params: Json, call: Call) -> Json:
         title = params.get("title")
@@ -209,8 +216,9 @@ class Sessions:
         cut = session.interrupted
         if cut is None:
             raise ProtocolError("invalidRequest", "No turn of this session was cut short")
+        session.join(call)
         await rewind.drop_turn(session, cut)
-        return await self.send({**params, "prompt": cut["prompt"], "clientMessageId": None}, call)
+        return await session.turns.again(cut["prompt"], call)
 
     async def context(self, params: Json, call: Call) -> Json:
         return await reports.context(await self.get(params))

@@ -18,6 +18,7 @@ from assent.sessions.front import Call, Front
 from assent.sessions.gate import Gate
 from assent.sessions.inbox import Inbox, Turn
 from assent.sessions.options import options_json, thinking_config
+from assent.sessions.orphans import Orphans
 from assent.sessions.record import Record
 from assent.sessions.ring import EventLog
 from assent.sessions.tracked import TrackedWorkspace
@@ -67,12 +68,15 @@ class Session:
         self.interactive = deps.interactive
         self.rules: list[SourcedRule] = []  # what the user allowed for this session
         self.interrupted: Json | None = None  # a turn that a crash cut short (S4)
+        self.damage_told = False
         self.closed = False
         self._on_change = on_change
         self._review: Review | None = None
         self._restoring = False
+        self._tools: tuple[AnyTool, ...] | None = None
         self.events = EventLog(self.id, epoch)
         self.asks = Asks(self.events, on_change=self._asks_changed)
+        self.orphans = Orphans(self.asks)
         self.turns = Turns(self, reopened=reopened)
         self.jobs: Jobs | None = deps.jobs(self.id, self._job_changed) if deps.jobs else None
         self.spill = SpillFolder(record.paths.spill)
@@ -140,7 +144,13 @@ class Session:
         return "before" if self.state.mode in ("default", "plan", "dontAsk") else "after"
 
     def tools(self) -> tuple[AnyTool, ...]:
-        return tuple(self.deps.tools(self.cwd))
+        """Made anew for each engine; in between they stay the same objects."""
+        if self._tools is None:
+            self._tools = tuple(self.deps.tools(self.cwd))
+        return self._tools
+
+    def forget_tools(self) -> None:
+        self._tools = None
 
     def tool(self, name: str) -> AnyTool | None:
         return next((tool for tool in self.tools() if tool.name == name), None)

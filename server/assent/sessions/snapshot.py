@@ -4,8 +4,10 @@ from collections.abc import Collection
 
 from assent.sessions.events import wire_boundary, wire_message
 from assent.sessions.front import Call
+from assent.sessions.record import saved_state
 from assent.sessions.session import Session, wire_todos
 from assent.storage import transcript
+from assent.storage.paths import SessionPaths
 from assent.types.blocks import Json
 from assent.types.messages import AssistantMessage, Attachment, CompactBoundary, UserMessage
 
@@ -29,6 +31,10 @@ def attach(session: Session, params: Json, call: Call) -> Json:
             for event in missed or ():
                 subscription.deliver(event)
             session.asks.attach(call.front)
+            session.orphans.present()
+            if page and page.damaged and not session.damage_told:
+                session.damage_told = True
+                session.notice("warning", f"{page.damaged} damaged lines in this conversation cannot be shown.")
     answer: Json = {
         "epoch": events.epoch,
         "lastSeq": last_seq,
@@ -54,6 +60,28 @@ def attach(session: Session, params: Json, call: Call) -> Json:
     if page and page.damaged:
         answer["damaged"] = page.damaged
     return answer
+
+
+def read_only(paths: SessionPaths, params: Json, epoch: str) -> Json:
+    """A session another process owns: its messages as they are now, and no events."""
+    state = saved_state(paths.transcript)
+    page = transcript.newest_page(paths.transcript, cursor=params.get("cursor"))
+    answer: Json = {
+        "epoch": epoch,
+        "lastSeq": 0,
+        "reset": True,
+        "messages": wire_page(page),
+        "running": False,
+        "pendingAsks": [],
+        "pendingElicits": [],
+        "proposals": [],
+        "todos": wire_todos(state.get("todos") or []),
+        "mode": str(state.get("mode", "default")),
+        "model": str(state.get("model", "")),
+        "title": str(state.get("title", "")),
+        "readOnly": True,
+    }
+    return {**answer, "nextCursor": page.cursor} if page.cursor else answer
 
 
 def wire_page(page: transcript.Page, unshown: Collection[str] = ()) -> list[Json]:

@@ -68,6 +68,24 @@ class Turns:
             return {"turnId": turn.id, "result": await self._finished(turn, call)}
         return {"turnId": turn.id, "queued": queued, **({} if saved else {"saved": False})}
 
+    async def again(self, content: list[Json], call: Call, *, wait: bool = False) -> Json:
+        """Play a prompt once more, before anything that waits."""
+        if self.busy:
+            raise ProtocolError("busy", "A turn is running", hint="Interrupt it first.")
+        uuid = new_id("u")
+        turn = Turn(id=new_id("t"), uuid=uuid, content=content, client_id=uuid)
+        self.inbox.paused = False
+        self.inbox.waiting.appendleft(turn)
+        self.inbox.remember(uuid, turn, queued=False)
+        self._session.save_state()
+        await self._session.record.durable()
+        self._kick()
+        return (
+            {"turnId": turn.id, "result": await self._finished(turn, call)}
+            if wait
+            else {"turnId": turn.id, "queued": False}
+        )
+
     async def interrupt(self) -> Json:
         """Ends the running turn and answers after its turnFinished; what waits is kept until the next send."""
         turn = self.current
@@ -91,6 +109,7 @@ class Turns:
             if loaded.damaged:
                 session.notice("warning", f"{loaded.damaged} damaged lines in this conversation were left out.")
             window = session.deps.model_info(session.options.model).context_window
+            session.forget_tools()
             self._translator = Translator(context_window=window, total_cost=session.cost_usd)
             self._engine = session.deps.engine(self._spec(loaded))
         return self._engine
@@ -299,6 +318,7 @@ class Turns:
             take_queued=self._take_queued,
             publish=self.show,
             abort=self._abort,
+            orphaned_permission=session.orphans.first(),
             interactive=session.interactive,
         )
 
