@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, ClassVar
 
 import anyio
@@ -22,6 +22,8 @@ _CANCEL_GRACE = 0.5
 _PROGRESS_EVERY = 0.1
 _MOVES = re.compile(r"\b(?:cd|pushd|popd|eval|source)\b|(?:^|[;&|\s])\.\s")
 _TELL_CWD = "trap 'pwd -P >&3' EXIT; "
+Fence = Callable[[Sequence[str], bool, Sequence[str]], Sequence[str]]
+"""(argv, read_only, roots) → the argv to start instead: see `sandbox.plan`."""
 _ONE_MEANS_NO = frozenset(["grep", "egrep", "fgrep", "rg", "diff", "cmp", "test", "[", "pgrep", "find"])
 
 
@@ -47,8 +49,10 @@ class Bash(Tool[BashInput]):
         *,
         is_read_only: Callable[[str], bool] = lambda _command: False,
         secrets: Callable[[], Collection[str]] = lambda: (),
+        fence: Fence | None = None,
     ) -> None:
         self._is_read_only = is_read_only
+        self._fence = fence
         self._secrets = secrets
         self._shell = shell_program()
 
@@ -97,12 +101,16 @@ class Bash(Tool[BashInput]):
             raise ToolError(f"The working directory {ctx.cwd} is gone; the command was not run")
         env = child_environment(os.environ, extra=ctx.env, secrets=self._secrets())
         env["PWD"] = ctx.cwd
-        if self._is_read_only(input.command):
+        read_only = self._is_read_only(input.command)
+        if read_only:
             env = hardened(env, roots=(ctx.cwd, *ctx.roots))
         moves = not input.run_in_background and bool(_MOVES.search(input.command))
         script = _TELL_CWD + input.command if moves else input.command
+        argv: Sequence[str] = [self._shell, "--norc", "--noprofile", "-c", script]
+        if self._fence is not None:
+            argv = self._fence(argv, read_only, (ctx.cwd, *ctx.roots))
         job = await jobs.start(
-            [self._shell, "--norc", "--noprofile", "-c", script],
+            argv,
             command=input.command,
             cwd=ctx.cwd,
             env=env,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from assent.tools.agent import Agent
 from assent.tools.ask_user_question import AskUserQuestion
-from assent.tools.bash import Bash
+from assent.tools.bash import Bash, Fence
 from assent.tools.bash_output import BashOutput
 from assent.tools.edit import Edit
 from assent.tools.editor_changes import CodeActions, Format, Rename
@@ -32,6 +32,7 @@ def builtin_tools(
     is_read_only: Callable[[str], bool] = lambda _command: False,
     may_read: Callable[[str], bool] | None = None,
     secrets: Callable[[], Collection[str]] = lambda: (),
+    fence: Fence | None = None,
     private_allowed: Callable[[str], bool] = lambda _host: False,
     agents: Callable[[], Sequence[tuple[str, str]]] = lambda: (),
     skills: Skills | None = None,
@@ -40,8 +41,9 @@ def builtin_tools(
     """One session's tools.
 
     `is_read_only` judges a shell command at the session's directory; `may_read` tells which absolute paths searches
-    may show (deny rules for Read); `secrets` are values no child process may be given; `private_allowed` names hosts on
-    private addresses that may be fetched; `agents` are names and descriptions; `editor` adds the editor's tools.
+    may show (deny rules for Read); `secrets` are values no child process may be given; `fence` puts a sandbox around
+    commands; `private_allowed` names hosts on private addresses that may be fetched; `agents` are names and
+    descriptions; `editor` adds the editor's tools.
     """
     tools: list[AnyTool] = [
         Read(),
@@ -51,7 +53,7 @@ def builtin_tools(
         NotebookEdit(),
         Glob(may_read=may_read),
         Grep(may_read=may_read),
-        Bash(is_read_only=is_read_only, secrets=secrets),
+        Bash(is_read_only=is_read_only, secrets=secrets, fence=fence),
         BashOutput(),
         KillShell(),
         WebFetch(private_allowed=private_allowed),

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import anyio
 
+from assent.tools.supervisor import kill_command
 from assent.types.errors import ToolError
 from assent.types.ids import new_id
 
@@ -250,6 +251,8 @@ class Keeper:
             ours.close()
         processes, self._processes = self._processes, {}
         for process in processes.values():
+            if not self._closed:  # the supervisor was killed, and could not do this itself
+                kill_command(process.pid, process.id, signal.SIGKILL)
             if self._loop is not None:
                 process.finish(self._loop, None, "the session ended")
                 process.close(self._loop)

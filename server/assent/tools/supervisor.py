@@ -35,6 +35,8 @@ def main(fd: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.closerange(3, fd)  # what the server itself was started with is not for its commands
+    os.closerange(fd + 1, 1 << 16)
     _become_subreaper()
     server = socket.socket(fileno=fd)
     os.set_inheritable(fd, False)

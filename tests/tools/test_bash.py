@@ -1,0 +1,332 @@
+"""Bash: output, directory, limits, background jobs, and what a child gets to see (T5, C1, S5)."""
+
+import os
+import signal
+from pathlib import Path
+
+import anyio
+import pytest
+from toolbox import Toolbox
+
+from assent.tools.bash import Bash
+from assent.tools.bash_output import BashOutput
+from assent.tools.environment import child_environment, hardened, safe_path
+from assent.tools.shell_process import Keeper
+from assent.types.errors import ToolError
+
+SECRET = "sk-ant-test-not-a-real-key"
+
+
+async def test_stdout_and_stderr_come_together_in_order(box: Toolbox) -> None:
+    output = await box.call("Bash", command="echo one; echo two >&2; echo three")
+    assert (output.content, output.is_error) == ("one\ntwo\nthree", False)
+    assert await box.text("Bash", command="true") == "(no output)"
+
+
+async def test_a_failure_tells_its_exit_code_or_signal(box: Toolbox) -> None:
+    output = await box.call("Bash", command="echo no; exit 3")
+    assert (output.content, output.is_error) == ("no\nExit code 3", True)
+    output = await box.call("Bash", command="kill -SEGV $$")
+    assert (output.content, output.is_error) == ("Killed by SIGSEGV", True)
+
+
+@pytest.mark.parametrize("command", ["echo a | grep b", "diff /dev/null /etc/passwd >/dev/null", "true && test 1 = 2"])
+async def test_a_no_of_grep_diff_or_test_is_no_failure(box: Toolbox, command: str) -> None:
+    output = await box.call("Bash", command=command)
+    assert (output.content, output.is_error) == ("Exit code 1", False)
+
+
+async def test_the_directory_is_kept_from_call_to_call(box: Toolbox) -> None:
+    (box.root / "sub dir").mkdir()
+    await box.call("Bash", command="cd 'sub dir' && x=1; false")
+    assert box.state.cwd == str(box.root / "sub dir")
+    assert "cwd" in box.changes
+    assert await box.text("Bash", command="pwd; echo [$x]") == f"{box.root}/sub dir\n[]"
+    await box.call("Bash", command="(cd /); pushd .. >/dev/null; exit 0")
+    assert box.state.cwd == str(box.root)
+
+
+async def test_a_directory_outside_the_workspace_is_not_kept_and_that_is_said(box: Toolbox) -> None:
+    text = await box.text("Bash", command="cd /; pwd")
+    assert text == f"/\nThe working directory is still {box.root}: / lies outside the workspace"
+    assert box.state.cwd == str(box.root)
+
+
+async def test_a_directory_that_is_gone_is_told(box: Toolbox) -> None:
+    box.state.cwd = str(box.root / "gone")
+    assert "is gone" in await box.error("Bash", command="true")
+
+
+async def test_a_timeout_kills_everything_the_command_started(box: Toolbox) -> None:
+    command = "trap '' TERM; sleep 1000 & echo $! $$; exec 2>/dev/null; wait"
+    output = await box.call("Bash", command=f"{command}; wait", timeout=300)
+    assert output.is_error
+    text = str(output.content)
+    assert "stopped after 0.3 seconds" in text
+    for pid in map(int, text.split("\n", 1)[0].split()):
+        await _gone(pid)
+
+
+async def test_a_cancelled_call_kills_its_processes(box: Toolbox) -> None:  # L14
+    pids = box.root / "pids"
+    os.mkfifo(pids)
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(_swallow, box, "sleep 1000 & echo $! $$ > pids; wait")
+            said = await anyio.to_thread.run_sync(pids.read_text)
+            group.cancel_scope.cancel()
+    for pid in map(int, said.split()):
+        await _gone(pid)
+
+
+async def _swallow(box: Toolbox, command: str) -> None:
+    await box.call("Bash", command=command)
+
+
+async def test_a_child_left_behind_does_not_hold_the_call_up(box: Toolbox) -> None:
+    with anyio.fail_after(20):
+        assert (await box.text("Bash", command="sleep 1000 & echo done")) == "done"
+
+
+async def test_long_output_is_cut_in_the_middle_and_kept_in_a_file(box: Toolbox) -> None:  # C1
+    text = await box.text("Bash", command="seq 1 20000")
+    assert len(text) < Bash.max_result_chars
+    assert text.startswith("1\n2\n")
+    assert text.endswith("19999\n20000")
+    assert "the whole output is in" in text
+    spilled = box.root.parent / "spilled" / "toolu_1.txt"
+    assert str(spilled) in text
+    assert spilled.read_text() == "\n".join(map(str, range(1, 20001)))
+
+
+async def test_a_flood_costs_bounded_memory(box: Toolbox) -> None:
+    keeper = Keeper()
+    process = await keeper.start(
+        ["/bin/sh", "-c", "head -c 40000000 /dev/zero; echo end"], cwd="/", env={"PATH": os.defpath}, keep=100_000
+    )
+    with anyio.fail_after(30):
+        await process.ended.wait()
+    assert process.received == 40_000_004
+    kept = process.output()
+    assert len(kept) < 400_000
+    assert kept.endswith(b"end\n")
+    assert b"bytes not kept" in kept
+    await keeper.close()
+
+
+async def test_progress_streams_while_it_runs(box: Toolbox) -> None:
+    gate = box.root / "gate"
+    os.mkfifo(gate)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_swallow, box, "echo working; read line < gate; echo done")
+        with anyio.fail_after(20):
+            while not box.progress:
+                await anyio.sleep(0.01)
+        assert box.progress[0] == "working"
+        await anyio.to_thread.run_sync(gate.write_text, "go\n")
+
+
+async def test_no_child_has_our_key_in_its_environment(box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", SECRET)
+    monkeypatch.setenv("MY_COPY", f"Bearer {SECRET}")
+    monkeypatch.setenv("HARMLESS", "yes")
+    box.tools["Bash"] = Bash(secrets=lambda: [SECRET])
+    box.env = {"FROM_SETTINGS": "1", "ANTHROPIC_BASE_URL": "http://x", "EDITOR_KEY": SECRET}
+    text = await box.text("Bash", command="env; cat /proc/self/environ | tr '\\0' '\\n'; cat /proc/$PPID/environ")
+    assert SECRET not in text
+    assert "ANTHROPIC" not in text
+    assert "HARMLESS=yes" in text and "FROM_SETTINGS=1" in text
+    job = await box.call("Bash", command="env; cat /proc/$PPID/environ", run_in_background=True)
+    assert isinstance(job.content, str)
+    await _finished(box)
+    assert SECRET not in await box.text("BashOutput", bash_id=box.jobs.list()[0]["jobId"])
+
+
+async def test_there_is_no_terminal_and_no_input(box: Toolbox) -> None:
+    text = await box.text("Bash", command="tty; cat; [ -t 1 ] || echo no; ps -o tty= -p $$ 2>/dev/null || echo '?'")
+    assert text == "not a tty\nno\n?"
+
+
+async def test_shell_start_up_files_and_exported_functions_do_not_count(
+    box: Toolbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (box.root / "rc").write_text("echo from rc\n")
+    monkeypatch.setenv("BASH_ENV", str(box.root / "rc"))
+    monkeypatch.setenv("BASH_FUNC_ls%%", "() { echo shadowed; }")
+    monkeypatch.setenv("PATH", f".:{os.environ['PATH']}:")
+    (box.root / "ls").write_text("#!/bin/sh\necho fake\n")
+    (box.root / "ls").chmod(0o755)
+    assert await box.text("Bash", command="ls") == "ls\nrc"
+
+
+async def test_git_runs_no_code_of_the_repository_in_a_command_nobody_was_asked_about(box: Toolbox) -> None:
+    box.tools["Bash"] = Bash(is_read_only=lambda command: command.startswith("git status"))
+    hook = box.root / "hook.sh"
+    hook.write_text("#!/bin/sh\ntouch ran\necho\n")
+    hook.chmod(0o755)
+    await box.call("Bash", command=f"git init -q . && git config core.fsmonitor {hook}")
+    assert "?? hook.sh" in await box.text("Bash", command="git status --short")
+    assert not (box.root / "ran").exists()
+    await box.call("Bash", command="git -c core.quotepath=off status")
+    assert (box.root / "ran").exists(), "without the hardening it does run: the test is real"
+
+
+def test_the_environment_drops_secrets_and_traps() -> None:
+    env = child_environment(
+        {"HOME": "/h", "PATH": "a:/bin::/usr/bin:.", "ANTHROPIC_X": "1", "ASSENT_Y": "1", "PS4": "$(x)", "KEY": "longsecret"},
+        extra={"NEW": "1", "BASH_ENV": "x"},
+        secrets=["longsecret", "1"],
+    )
+    assert env["PATH"] == "/bin:/usr/bin"
+    assert {"HOME", "NEW"} <= env.keys()
+    assert not {"ANTHROPIC_X", "ASSENT_Y", "PS4", "BASH_ENV", "KEY"} & env.keys()
+    assert safe_path(".") == os.defpath
+
+
+def test_a_hardened_path_holds_nothing_of_the_workspace(tmp_path: Path) -> None:
+    inside = tmp_path / "bin"
+    inside.mkdir()
+    env = hardened({"PATH": f"{inside}:/bin", "LESSOPEN": "|x"}, roots=[str(tmp_path)])
+    assert env["PATH"] == "/bin"
+    assert "LESSOPEN" not in env
+    assert env["GIT_CONFIG_COUNT"].isdigit()
+
+
+async def test_a_command_is_fenced_when_there_is_a_fence(box: Toolbox) -> None:
+    seen: list[tuple[bool, tuple[str, ...]]] = []
+
+    def fence(argv: object, read_only: bool, roots: object) -> list[str]:
+        seen.append((read_only, tuple(roots)))  # type: ignore[arg-type]
+        return ["/usr/bin/env", "FENCED=1", *argv]  # type: ignore[misc]
+
+    box.tools["Bash"] = Bash(fence=fence)
+    assert await box.text("Bash", command="echo $FENCED") == "1"
+    assert seen == [(False, (str(box.root), str(box.root)))]
+
+
+async def test_only_commands_judged_read_only_run_beside_others() -> None:  # T2
+    tool = Bash(is_read_only=lambda command: command == "ls")
+    assert tool.concurrency_safe(tool.parse({"command": "ls"}))
+    assert not tool.concurrency_safe(tool.parse({"command": "rm x"}))
+    assert not tool.concurrency_safe(tool.parse({"command": "ls", "run_in_background": True}))
+
+
+async def test_what_was_not_saved_is_told(box: Toolbox) -> None:
+    class Unsaved:
+        async def save_barrier(self) -> str:
+            return "a.txt is not saved"
+
+    ctx = box.context(workspace=Unsaved())
+    output = await box.call_in(ctx, "Bash", {"command": "echo hi"})
+    assert output.content == "hi\na.txt is not saved"
+
+
+@pytest.mark.parametrize("command", ["", "  \n", "echo \0"])
+async def test_commands_that_are_none_are_refused(box: Toolbox, command: str) -> None:
+    assert await box.error("Bash", command=command)
+
+
+async def test_a_syntax_error_is_told_and_nothing_breaks(box: Toolbox) -> None:
+    output = await box.call("Bash", command="cd / && (")
+    assert output.is_error
+    assert "syntax error" in str(output.content)
+
+
+# --- the background -----------------------------------------------------------------------------------------------
+
+
+async def test_a_background_command_can_be_watched_and_is_announced_when_it_ends(box: Toolbox) -> None:  # S5
+    gate = box.root / "gate"
+    os.mkfifo(gate)
+    output = await box.call("Bash", command="echo one; read x < gate; echo two; exit 4", run_in_background=True)
+    job_id = str(box.jobs.list()[0]["jobId"])
+    assert job_id in str(output.content)
+    job = box.jobs.get(job_id)
+    with anyio.fail_after(20):
+        while not job.process.received:
+            await anyio.sleep(0.01)
+    assert await box.text("BashOutput", bash_id=job_id) == "[running]\none"
+    assert await box.text("BashOutput", bash_id=job_id) == "[running]\n(nothing new)"
+    await anyio.to_thread.run_sync(gate.write_text, "go\n")
+    await _finished(box)
+    assert await box.text("BashOutput", bash_id=job_id, filter="t.o") == "[failed, Exit code 4]\ntwo"
+    command = "echo one; read x < gate; echo two; exit 4"
+    assert box.job_events == [
+        {"jobId": job_id, "command": command, "state": "running"},
+        {"jobId": job_id, "command": command, "state": "failed", "exitCode": 4},
+    ]
+
+
+async def test_a_background_command_can_be_stopped(box: Toolbox) -> None:
+    await box.call("Bash", command="sleep 1000 & wait", run_in_background=True)
+    job_id = str(box.jobs.list()[0]["jobId"])
+    assert (await box.text("KillShell", shell_id=job_id)).startswith(f"Stopped {job_id}")
+    assert box.job_events[-1]["state"] == "killed"
+    assert "had already ended (killed)" in await box.text("KillShell", shell_id=job_id)
+    assert not await box.jobs.kill(job_id)
+
+
+async def test_a_command_in_front_can_be_moved_to_the_background(box: Toolbox) -> None:  # S5
+    gate = box.root / "gate"
+    os.mkfifo(gate)
+    outputs: list[str] = []
+
+    async def run() -> None:
+        ctx = box.context(tool_use_id="front")
+        outputs.append(str((await box.call_in(ctx, "Bash", {"command": "echo hi; read x < gate; echo bye"})).content))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(run)
+            while not box.progress:
+                await anyio.sleep(0.01)
+            job_id = box.jobs.move_to_background("front")
+    assert job_id is not None and job_id in outputs[0]
+    await anyio.to_thread.run_sync(gate.write_text, "go\n")
+    await _finished(box)
+    assert await box.text("BashOutput", bash_id=job_id) == "[completed]\nhi\nbye"
+    assert box.jobs.move_to_background("front") is None
+
+
+async def test_an_unknown_job_and_a_bad_filter_are_told(box: Toolbox) -> None:
+    assert "There is no background command nope" in await box.error("BashOutput", bash_id="nope")
+    await box.call("Bash", command="true", run_in_background=True)
+    job_id = str(box.jobs.list()[0]["jobId"])
+    assert "not a valid regular expression" in await box.error("BashOutput", bash_id=job_id, filter="(")
+
+
+async def test_without_a_session_there_is_no_background(box: Toolbox) -> None:
+    with pytest.raises(ToolError, match="cannot run commands in the background"):
+        await box.call_in(box.context(jobs=None), "Bash", {"command": "true", "run_in_background": True})
+    output = await box.call_in(box.context(jobs=None), "Bash", {"command": "echo alone"})
+    assert output.content == "alone"
+    with pytest.raises(ToolError, match="no background commands"):
+        await box.call_in(box.context(jobs=None), "BashOutput", {"bash_id": "x"})
+    assert BashOutput().concurrency_safe(BashOutput().parse({"bash_id": "x"}))
+
+
+async def test_too_many_commands_at_once_are_refused(box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assent.tools.jobs.MOST_RUNNING", 1)
+    await box.call("Bash", command="sleep 1000", run_in_background=True)
+    assert "are running already" in await box.error("Bash", command="true")
+
+
+async def _finished(box: Toolbox) -> None:
+    with anyio.fail_after(20):
+        while any(job["state"] == "running" for job in box.jobs.list()):
+            await anyio.sleep(0.01)
+
+
+async def _gone(pid: int) -> None:
+    """Wait until a process that is not our child has ended."""
+    try:
+        fd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        with anyio.fail_after(20):
+            await anyio.wait_readable(fd)
+    finally:
+        os.close(fd)
+    assert signal.SIGKILL
