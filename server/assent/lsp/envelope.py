@@ -21,7 +21,7 @@ Id = int | str | float | None
 _ID = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,18}(?![0-9.eE])|"[^"\\\x00-\x1f]{0,256}")')
 _RESPONSE = re.compile(rb'"(?:result|error)"\s*:')
 _METHOD = re.compile(rb'"method"\s*:')
-_ESCAPED_SURROGATE = re.compile(rb"\\\\u[dD][89a-fA-F]")
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -30,7 +30,6 @@ class Host:
     settings: Json  # initializationOptions.assent.settings
     api_key: str | None  # initializationOptions.assent.apiKey: from the editor's secret store, never from its settings
     trusted: bool | None  # initializationOptions.assent.trusted: the client vouches for its workspace, or not
-    api_key: str | None = None  # initializationOptions.assent.apiKey: handed over from the editor's own secret store
 
 
 class App(Protocol):
