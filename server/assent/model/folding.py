@@ -64,6 +64,9 @@ class Folder:
         self._seen[key] = _Folded(view, context, turns)
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
+        # Ending on an answer asks to continue it, which is meant only when an answer is the last thing there is.
+        if turns and turns[-1].role == "assistant" and not isinstance(view[-1], AssistantMessage):
+            return [*turns, _turn("user", [{"type": "text", "text": GO_ON}], turns[-1].ends)]
         return turns
 
 
@@ -74,14 +77,14 @@ class _Folded:
     turns: list[Turn]
 
     def reusable(self, view: Sequence[ConversationMessage]) -> list[Turn]:
-        """The turns whose messages are still there, and the message after them too: so nothing can join them."""
+        """The turns whose messages are still there, and those of the turn after them too: so nothing can join them."""
         same = 0
         for old, new in zip(self.view, view, strict=False):
             if old is not new:
                 break
             same += 1
         at = len(self.turns) - 2
-        while at > 0 and self.turns[at - 1].ends >= same:
+        while at > 0 and self.turns[at].ends > same:
             at -= 1
         return self.turns[: max(0, at)]
 

@@ -1,0 +1,295 @@
+"""When a call is tried again: one table per rule, in virtual time."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+import pytest
+
+from assent.model.failures import CallFailed
+from assent.model.retry import FastMode, RetryPolicy, Try, with_retry
+from assent.types.errors import FallbackTriggered, ModelError, NoCredentials, PromptTooLong, StreamInterrupted
+from assent.types.messages import ApiRetry, AssistantFinal, Heartbeat, Notice
+from assent.types.ports import ModelEvent, ModelRequest
+from assent.types.usage import Usage
+from fakeapi import InstantClock
+
+DONE = AssistantFinal(message_id="m", model="x", usage=Usage(), stop_reason="end_turn")
+
+
+def fails(status: int | None = 500, kind: str = "api_error", message: str = "no", **rest: object) -> CallFailed:
+    return CallFailed(message=message, kind=kind, status=status, **rest)  # pyright: ignore[reportArgumentType] -- fields of the dataclass by name
+
+
+OVERLOADED = fails(529, "overloaded_error")
+
+
+@dataclass
+class Endpoint:
+    """Fails as told, then answers; remembers how it was asked."""
+
+    failures: list[Exception]
+    tries: list[Try] = field(default_factory=list[Try])
+    renewed: int = 0
+
+    async def attempt(self, this: Try) -> AsyncGenerator[ModelEvent, None]:
+        self.tries.append(this)
+        if self.failures:
+            raise self.failures.pop(0)
+        yield DONE
+
+    async def renew(self) -> None:
+        self.renewed += 1
+
+
+async def run(
+    endpoint: Endpoint,
+    *,
+    clock: InstantClock | None = None,
+    policy: RetryPolicy | None = None,
+    fast: FastMode | None = None,
+    foreground: bool = True,
+    persistent: bool = False,
+    fallback: str | None = None,
+    stop_after: int = 1000,
+) -> list[ModelEvent]:
+    request = ModelRequest(
+        model="x", messages=(), foreground=foreground, persistent=persistent, fallback_model=fallback
+    )
+    events: list[ModelEvent] = []
+    retrying = with_retry(
+        endpoint.attempt,
+        request,
+        clock=clock or InstantClock(),
+        policy=policy or RetryPolicy(),
+        renew=endpoint.renew,
+        fast=fast or FastMode(),
+    )
+    async with aclosing(retrying) as stream:
+        async for event in stream:
+            events.append(event)
+            if len(events) >= stop_after:
+                break
+    return events
+
+
+def retries(events: list[ModelEvent]) -> list[ApiRetry]:
+    return [event for event in events if isinstance(event, ApiRetry)]
+
+
+class TestDelays:
+    @pytest.mark.parametrize(
+        ("retry", "seconds"),
+        [(1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8), (6, 16), (7, 32), (8, 32), (10, 32)],
+    )
+    def test_double_from_half_a_second_to_thirty_two(self, retry: int, seconds: float) -> None:  # M3
+        policy = RetryPolicy()
+        assert policy.delay(retry, retry_after=None, chance=0.0) == seconds
+        assert policy.delay(retry, retry_after=None, chance=1.0) == seconds * 1.25
+
+    @pytest.mark.parametrize(
+        ("asked", "seconds"), [(None, 2.0), (0.0, 2.0), (1.0, 2.0), (2.5, 2.5), (60.0, 60.0), (3600.0, 3600.0)]
+    )
+    def test_are_what_the_endpoint_asks_for_when_that_is_longer(self, asked: float | None, seconds: float) -> None:
+        assert RetryPolicy().delay(3, retry_after=asked, chance=0.0) == seconds
+
+    @pytest.mark.parametrize(("retry", "seconds"), [(1, 0.5), (8, 64), (12, 1024), (13, 1800), (500, 1800)])
+    def test_grow_to_half_an_hour_in_persistent_mode(self, retry: int, seconds: float) -> None:  # M4
+        assert RetryPolicy().delay(retry, retry_after=None, chance=0.0, persistent=True) == seconds
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529, 599, None])
+async def test_these_are_tried_again(status: int | None) -> None:
+    endpoint = Endpoint([fails(status)])
+    events = await run(endpoint)
+    assert retries(events) == [ApiRetry(attempt=1, max_attempts=10, delay_ms=500, status=status, error="no")]
+    assert events[-1] == DONE
+
+
+@pytest.mark.parametrize("status", [400, 402, 403, 404, 405, 412, 413, 422, 431])
+async def test_these_are_not(status: int) -> None:
+    endpoint = Endpoint([fails(status)])
+    with pytest.raises(ModelError) as caught:
+        await run(endpoint)
+    assert caught.value.status == status
+    assert len(endpoint.tries) == 1
+
+
+@pytest.mark.parametrize(("status", "says", "tries"), [(500, False, 1), (400, True, 2)])
+async def test_what_the_endpoint_itself_says_of_trying_again_counts(status: int, says: bool, tries: int) -> None:
+    endpoint = Endpoint([fails(status, should_retry=says)])
+    try:
+        await run(endpoint)
+    except ModelError:
+        pass
+    assert len(endpoint.tries) == tries
+
+
+async def test_the_first_call_and_ten_retries_then_the_error_itself() -> None:  # M3
+    clock = InstantClock()
+    endpoint = Endpoint([fails(503, message="down")] * 20)
+    seen: list[ModelEvent] = []
+    with pytest.raises(ModelError, match=r"down \(after 10 retries\)") as caught:
+        async for event in with_retry(
+            endpoint.attempt,
+            ModelRequest(model="x", messages=()),
+            clock=clock,
+            policy=RetryPolicy(),
+            renew=endpoint.renew,
+            fast=FastMode(),
+        ):
+            seen.append(event)
+    assert caught.value.status == 503
+    assert len(endpoint.tries) == 11
+    assert [event.attempt for event in retries(seen)] == list(range(1, 11))
+    assert clock.sleeps == [0.5, 1, 2, 4, 8, 16, 32, 32, 32, 32]
+
+
+async def test_every_wait_is_announced_before_it_begins() -> None:
+    clock = InstantClock()
+    events = with_retry(
+        Endpoint([fails(500)]).attempt,
+        ModelRequest(model="x", messages=()),
+        clock=clock,
+        policy=RetryPolicy(),
+        renew=Endpoint([]).renew,
+        fast=FastMode(),
+    )
+    async with aclosing(events) as stream:
+        assert isinstance(await anext(stream), ApiRetry)
+        assert clock.sleeps == []
+        assert await anext(stream) == DONE
+        assert clock.sleeps == [0.5]
+
+
+async def test_a_retry_after_and_the_backoff_floor_both_count() -> None:
+    clock = InstantClock()
+    await run(Endpoint([fails(429, retry_after=0.01), fails(429, retry_after=7.0)]), clock=clock)
+    assert clock.sleeps == [0.5, 7.0]
+
+
+class TestCredentials:
+    async def test_are_renewed_once_after_401_and_the_call_goes_out_at_once(self) -> None:
+        clock = InstantClock()
+        endpoint = Endpoint([fails(401, "authentication_error")])
+        assert await run(endpoint, clock=clock) == [DONE]
+        assert (endpoint.renewed, len(endpoint.tries), clock.sleeps) == (1, 2, [])
+
+    async def test_that_fail_twice_are_told_to_the_user(self) -> None:
+        endpoint = Endpoint([fails(401, "authentication_error")] * 2)
+        with pytest.raises(NoCredentials):
+            await run(endpoint)
+        assert endpoint.renewed == 1
+
+
+class TestConnections:
+    async def test_that_were_reset_are_made_anew_before_the_retry(self) -> None:
+        endpoint = Endpoint([fails(None, "connection_error", stale_connection=True)])
+        events = await run(endpoint)
+        assert endpoint.renewed == 1
+        assert len(retries(events)) == 1
+
+    async def test_that_answer_with_an_error_are_kept(self) -> None:
+        endpoint = Endpoint([fails(500)])
+        await run(endpoint)
+        assert endpoint.renewed == 0
+
+
+class TestOverflow:
+    MESSAGE = "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length"
+
+    async def test_recomputes_max_tokens_from_the_numbers(self) -> None:
+        clock = InstantClock()
+        endpoint = Endpoint([fails(400, "invalid_request_error", self.MESSAGE)])
+        assert await run(endpoint, clock=clock) == [DONE]
+        assert [this.cap for this in endpoint.tries] == [None, 200_000 - 188_240 - 1_000]
+        assert clock.sleeps == []
+
+    async def test_is_a_prompt_too_long_when_there_is_no_room_left(self) -> None:
+        message = self.MESSAGE.replace("188240", "199,000")
+        with pytest.raises(PromptTooLong) as caught:
+            await run(Endpoint([fails(400, "invalid_request_error", message)]))
+        assert (caught.value.actual, caught.value.limit) == (199_000 + 21_333, 200_000)
+
+    async def test_that_does_not_go_away_is_not_tried_for_ever(self) -> None:
+        endpoint = Endpoint([fails(400, "invalid_request_error", self.MESSAGE)] * 5)
+        with pytest.raises(PromptTooLong):
+            await run(endpoint)
+        assert len(endpoint.tries) == 2
+
+
+class TestOverload:
+    async def test_fails_a_background_call_at_once(self) -> None:  # M3
+        endpoint = Endpoint([OVERLOADED])
+        with pytest.raises(ModelError) as caught:
+            await run(endpoint, foreground=False)
+        assert (caught.value.kind, caught.value.status, len(endpoint.tries)) == ("overloaded_error", 529, 1)
+
+    async def test_three_times_in_a_row_switches_to_the_fallback(self) -> None:
+        clock = InstantClock()
+        endpoint = Endpoint([OVERLOADED] * 3)
+        with pytest.raises(FallbackTriggered) as caught:
+            await run(endpoint, fallback="y", clock=clock)
+        assert (caught.value.original, caught.value.fallback) == ("x", "y")
+        assert (len(endpoint.tries), clock.sleeps) == (3, [0.5, 1.0])
+
+    async def test_is_counted_in_a_row_only(self) -> None:
+        endpoint = Endpoint([OVERLOADED, OVERLOADED, fails(500), OVERLOADED, OVERLOADED])
+        assert (await run(endpoint, fallback="y"))[-1] == DONE
+
+    @pytest.mark.parametrize("fallback", [None, "x"])
+    async def test_without_another_model_goes_on_retrying(self, fallback: str | None) -> None:
+        endpoint = Endpoint([OVERLOADED] * 6)
+        assert (await run(endpoint, fallback=fallback))[-1] == DONE
+
+    async def test_as_an_event_of_a_stream_that_had_just_begun_counts_too(self) -> None:
+        endpoint = Endpoint([fails(None, "overloaded_error")] * 3)
+        with pytest.raises(FallbackTriggered):
+            await run(endpoint, fallback="y")
+
+
+class TestPersistentMode:
+    async def test_has_no_end_and_beats_every_thirty_seconds(self) -> None:  # M4
+        clock = InstantClock()
+        endpoint = Endpoint([fails(503)] * 15)
+        events = await run(endpoint, persistent=True, clock=clock)
+        assert len(endpoint.tries) == 16
+        assert events[-1] == DONE
+        assert {event.max_attempts for event in retries(events)} == {0}
+        assert max(clock.sleeps) == 30
+        assert sum(isinstance(event, Heartbeat) for event in events) == sum(
+            (event.delay_ms - 1) // 30_000 for event in retries(events)
+        )
+
+    async def test_a_wait_of_64_seconds_has_two_beats(self) -> None:
+        events = await run(Endpoint([fails(429, retry_after=64.0)]), persistent=True)
+        assert [type(event) for event in events] == [ApiRetry, Heartbeat, Heartbeat, AssistantFinal]
+
+
+class TestFastMode:
+    @pytest.mark.parametrize(
+        "refusal",
+        [fails(429, "rate_limit_error"), OVERLOADED, fails(400, "invalid_request_error", "speed: fast mode is not enabled")],
+    )
+    async def test_that_is_refused_goes_on_at_standard_speed_and_rests(self, refusal: CallFailed) -> None:
+        clock = InstantClock()
+        fast = FastMode(wanted=True)
+        endpoint = Endpoint([refusal])
+        events = await run(endpoint, clock=clock, fast=fast)
+        assert [this.fast for this in endpoint.tries] == [True, False]
+        assert isinstance(events[0], Notice)
+        assert clock.sleeps == []
+        assert not fast.on(clock.now() + 599)
+        assert fast.on(clock.now() + 601)
+
+    async def test_stays_on_through_other_failures(self) -> None:
+        endpoint = Endpoint([fails(500)])
+        await run(endpoint, fast=FastMode(wanted=True))
+        assert [this.fast for this in endpoint.tries] == [True, True]
+
+
+async def test_an_interruption_after_words_were_shown_is_not_tried_again_here() -> None:  # L10
+    endpoint = Endpoint([StreamInterrupted("cut")])
+    with pytest.raises(StreamInterrupted):
+        await run(endpoint)
+    assert len(endpoint.tries) == 1
