@@ -55,7 +55,8 @@ class Scratch:
         return self.decide("Bash", {"command": command}, **options)
 
 
-def make_scratch(base: Path) -> Scratch:
+def make_scratch(base: Path, *, key: bool = True) -> Scratch:
+    """With `key`, the workspace holds a link to the home's SSH key."""
     root, home = base / "ws", base / "home"
     for folder in (root / "sub" / "deep", home / ".ssh", base / "ws-evil"):
         folder.mkdir(parents=True)
@@ -69,7 +70,8 @@ def make_scratch(base: Path) -> Scratch:
     (root / "ev.sh").chmod(0o755)
     (home / ".ssh" / "id_rsa").write_text("secret\n")
     (base / "ws-evil" / "secret.txt").write_text("secret\n")
-    (root / "key").symlink_to(home / ".ssh" / "id_rsa")
+    if key:
+        (root / "key").symlink_to(home / ".ssh" / "id_rsa")
     git = [
         "git",
         "-C",

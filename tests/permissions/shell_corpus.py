@@ -1032,7 +1032,6 @@ ALWAYS_FINE: tuple[str, ...] = (
     "make --version",
     "git --version",
     "bash --version",
-    "java -version",
     "git status",
     "git status -s",
     "git status --porcelain",

@@ -201,7 +201,7 @@ COMMANDS: dict[str, Row] = {
     ),
     "arch": row("", "none"),
     "nproc": row("--all --ignore=", "none"),
-    "hostname": row("-f -s -I -d -i --fqdn --short --all-ip-addresses --domain", "none"),
+    "hostname": row("-s -I --short --all-ip-addresses", "none"),
     "uptime": row("-p -s --pretty --since", "none"),
     "free": row("-b -k -m -g -h -t -w --human --total --wide", "none"),
     "ps": row("", "text", check=languages.check_ps),
@@ -228,16 +228,15 @@ COMMANDS: dict[str, Row] = {
 }
 
 _VERSION_ONLY = names("""
-    python python3 node npm ruby perl php java javac gcc g++ cc clang clang++ make cmake bash docker nvim vim curl
+    python python3 node npm ruby perl php gcc g++ cc clang clang++ make cmake bash docker nvim vim curl
     pip pip3 uv
 """)
 """Programs that answer `--version` without looking at the project. Not cargo, go, yarn or pnpm: those may first fetch
-or run the version that a file of the project names."""
+or run the version that a file of the project names; not java, which leaves files behind."""
 
 
 def asks_version(argv: Sequence[str]) -> bool:
     """`python --version` and its like: programs that can do anything, asked only who they are."""
     if len(argv) != 2 or argv[0] not in _VERSION_ONLY:
         return False
-    short = {"python": "-V", "python3": "-V", "java": "-version", "javac": "-version"}
-    return argv[1] in ("--version", short.get(argv[0]))
+    return argv[1] == "--version" or (argv[1] == "-V" and argv[0] in ("python", "python3"))
