@@ -1,0 +1,326 @@
+--- The connection to the server: one language client per workspace root, started on first use.
+--- Knows how to start, ask and answer; what the answers mean is for the other modules.
+local config = require("assent.config")
+local protocol = require("assent.protocol")
+
+local M = {}
+
+local CRASH_LIMIT, CRASH_WINDOW = 3, 60000
+
+---@type integer? the running client
+local client_id
+---@type (fun(client: vim.lsp.Client?))[] who waits for the server to be ready
+local waiting = {}
+local starting = false
+---@type integer[] when the server ended by itself, in milliseconds
+local crashes = {}
+local stopping = false
+
+---@return vim.lsp.Client?
+function M.running()
+  local client = client_id and vim.lsp.get_client_by_id(client_id) or nil
+  if client and client.is_stopped and (vim.fn.has("nvim-0.11") == 1 and client:is_stopped() or false) then
+    return nil
+  end
+  return client
+end
+
+---@param message string
+---@param level integer?
+function M.notify(message, level)
+  vim.schedule(function()
+    vim.notify("Assent: " .. message, level or vim.log.levels.INFO, { title = "Assent" })
+  end)
+end
+
+---@return string
+function M.root()
+  local name = vim.api.nvim_buf_get_name(0)
+  local from = (vim.bo.buftype == "" and name ~= "") and vim.fs.dirname(name) or vim.fn.getcwd()
+  local found = vim.fs.find(config.get().root_markers, { path = from, upward = true })[1]
+  return found and vim.fs.dirname(found) or vim.fn.getcwd()
+end
+
+---@return table<string, fun(...): any, any>
+local function handlers()
+  local serve = function(module, name)
+    return function(_, params, context)
+      M.flush()
+      return require(module)[name](params, context)
+    end
+  end
+  local asks, notes = protocol.server_requests, protocol.server_notifications
+  return {
+    [asks.permission_ask] = serve("assent.ask", "permission"),
+    [asks.elicit] = serve("assent.elicit", "elicit"),
+    [asks.editor_query] = serve("assent.queries", "query"),
+    [asks.editor_save] = serve("assent.queries", "save"),
+    [notes.event] = function(_, params)
+      require("assent.session").event(params)
+    end,
+    [notes.status] = function(_, params)
+      require("assent.session").server_status(params)
+    end,
+    [notes.withdrawn] = function(_, params)
+      require("assent.ask").withdrawn(params.requestId)
+      require("assent.elicit").withdrawn(params.requestId)
+    end,
+  }
+end
+
+--- The client's configuration, for `vim.lsp.start` and for `vim.lsp.enable("assent")`.
+---@return vim.lsp.ClientConfig
+function M.config()
+  local own = config.get()
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  return {
+    name = "assent",
+    cmd = own.cmd,
+    root_markers = own.root_markers,
+    capabilities = capabilities,
+    handlers = handlers(),
+    init_options = {
+      assent = {
+        client = {
+          permissions = true,
+          elicitation = true,
+          review = true,
+          editorQueries = true,
+          save = true,
+          partials = true,
+        },
+        settings = vim.tbl_isempty(own.settings) and vim.empty_dict() or own.settings,
+        settingsLevel = "user",
+        trusted = own.trusted,
+      },
+    },
+    on_init = function(client)
+      client_id = client.id
+      M.ready(client)
+    end,
+    on_exit = function(code, signal, id)
+      vim.schedule(function()
+        M.exited(code, signal, id)
+      end)
+    end,
+  }
+end
+
+--- Call back with a ready client, starting the server if need be; with nil when it cannot be started.
+---@param callback fun(client: vim.lsp.Client?)
+function M.ensure(callback)
+  local client = M.running()
+  if client and client.initialized then
+    return callback(client)
+  end
+  table.insert(waiting, callback)
+  if starting then
+    return
+  end
+  local problem = config.problem()
+  local own = config.get()
+  if not problem and vim.fn.executable(own.cmd[1]) == 0 then
+    problem = ("%s was not found. Install Assent, or set vim.g.assent = { cmd = { '/path/to/assent', 'serve', '--stdio' } }"):format(
+      own.cmd[1]
+    )
+  end
+  if not problem and #crashes >= CRASH_LIMIT then
+    problem = "the server ended three times within a minute and is left alone now. :Assent log shows why; :Assent restart tries again"
+  end
+  if problem then
+    M.notify(problem, vim.log.levels.ERROR)
+    return M.settle(nil)
+  end
+  starting = true
+  local root = M.root()
+  local full = vim.tbl_extend("force", M.config(), {
+    root_dir = root,
+    workspace_folders = { { uri = vim.uri_from_fname(root), name = vim.fs.basename(root) } },
+  })
+  if vim.fn.has("nvim-0.11") == 1 then
+    client_id = vim.lsp.start(full, { attach = false })
+  else
+    client_id = vim.lsp.start_client(full)
+  end
+  if not client_id then
+    starting = false
+    M.notify("the server could not be started. :checkhealth assent says more", vim.log.levels.ERROR)
+    M.settle(nil)
+  end
+end
+
+---@param client vim.lsp.Client?
+function M.settle(client)
+  starting = false
+  local callbacks = waiting
+  waiting = {}
+  for _, callback in ipairs(callbacks) do
+    callback(client)
+  end
+end
+
+---@param client vim.lsp.Client
+function M.ready(client)
+  vim.schedule(function()
+    require("assent.review") -- hears of edits from the first event on
+    if config.get().attach then
+      M.attach_all(client)
+    end
+    M.settle(client)
+  end)
+end
+
+---@param code integer
+---@param signal integer
+---@param id integer
+function M.exited(code, signal, id)
+  if id ~= client_id then
+    return
+  end
+  client_id = nil
+  local was_starting = starting
+  starting = false
+  require("assent.session").disconnected()
+  require("assent.ask").forget()
+  if stopping or vim.v.exiting ~= vim.NIL then
+    stopping = false
+    return M.settle(nil)
+  end
+  local now = vim.uv.now()
+  crashes = vim.tbl_filter(function(at)
+    return now - at < CRASH_WINDOW
+  end, crashes)
+  table.insert(crashes, now)
+  if was_starting then
+    M.notify(
+      ("the server ended at once (exit code %d, signal %d). Run `%s` in a terminal to see why, or :checkhealth assent"):format(
+        code,
+        signal,
+        table.concat(config.get().cmd, " ")
+      ),
+      vim.log.levels.ERROR
+    )
+  else
+    M.notify("the server ended unexpectedly. Nothing is lost: :Assent chat goes on where it was.", vim.log.levels.WARN)
+  end
+  M.settle(nil)
+end
+
+--- Ask the server; the callback gets (error?, result?) on the main loop.
+---@param method string
+---@param params table
+---@param callback fun(err: table?, result: any)?
+---@return fun() cancel
+function M.request(method, params, callback)
+  local cancelled, request_id, used = false, nil, nil
+  M.ensure(function(client)
+    if cancelled then
+      return
+    end
+    if not client then
+      if callback then
+        callback({ message = "the server is not running", data = { kind = "internal" } }, nil)
+      end
+      return
+    end
+    used = client
+    if vim.tbl_isempty(params) then
+      params = vim.empty_dict()
+    end
+    local done = function(err, result)
+      if callback then
+        callback(err, result)
+      elseif err then
+        M.notify(M.words(err), vim.log.levels.ERROR)
+      end
+    end
+    local _
+    if vim.fn.has("nvim-0.11") == 1 then
+      _, request_id = client:request(method, params, done, 0)
+    else
+      _, request_id = client.request(method, params, done, 0)
+    end
+  end)
+  return function()
+    cancelled = true
+    if used and request_id then
+      if vim.fn.has("nvim-0.11") == 1 then
+        used:cancel_request(request_id)
+      else
+        used.cancel_request(request_id)
+      end
+    end
+  end
+end
+
+---@param err table
+---@return string
+function M.words(err)
+  local hint = err.data and err.data.hint
+  return (err.message or "something went wrong") .. ((hint and hint ~= "") and (" — " .. hint) or "")
+end
+
+--- Send what was typed and is still held back, so that the server judges the text as it is now.
+function M.flush()
+  local client = M.running()
+  if not client then
+    return
+  end
+  local ok, tracking = pcall(require, "vim.lsp._changetracking")
+  if not ok then
+    return
+  end
+  for bufnr in pairs(client.attached_buffers) do
+    pcall(tracking.flush, client, bufnr)
+  end
+end
+
+---@param bufnr integer
+---@return boolean
+local function is_file(bufnr)
+  return vim.api.nvim_buf_is_loaded(bufnr)
+    and vim.bo[bufnr].buftype == ""
+    and vim.api.nvim_buf_get_name(bufnr) ~= ""
+    and vim.bo[bufnr].modifiable
+end
+
+---@param client vim.lsp.Client
+function M.attach_all(client)
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    if is_file(bufnr) then
+      vim.lsp.buf_attach_client(bufnr, client.id)
+    end
+  end
+  local group = vim.api.nvim_create_augroup("assent_attach", { clear = true })
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {
+    group = group,
+    callback = function(event)
+      local running = M.running()
+      if running and is_file(event.buf) then
+        vim.lsp.buf_attach_client(event.buf, running.id)
+      end
+    end,
+  })
+end
+
+function M.stop()
+  local client = M.running()
+  if client then
+    stopping = true
+    if vim.fn.has("nvim-0.11") == 1 then
+      client:stop()
+    else
+      client.stop()
+    end
+  end
+end
+
+function M.restart()
+  crashes = {}
+  M.stop()
+  vim.defer_fn(function()
+    M.ensure(function() end)
+  end, 300)
+end
+
+return M

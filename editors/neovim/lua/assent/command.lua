@@ -1,0 +1,367 @@
+--- `:Assent SUBCOMMAND …`: one command, its parts in one table.
+local M = {}
+
+local function chat()
+  return require("assent.chat")
+end
+local function sessions()
+  return require("assent.session")
+end
+local function client()
+  return require("assent.client")
+end
+local function review()
+  return require("assent.review")
+end
+local function requests()
+  return require("assent.protocol").requests
+end
+
+--- The prompt with the lines it is about.
+---@param text string
+---@param range { bufnr: integer, first: integer, last: integer }?
+---@return string prompt
+---@return table? options
+local function with_range(text, range)
+  if not range then
+    return text, nil
+  end
+  require("assent").remember_selection(range.bufnr, range.first, range.last)
+  local lines = { start = { line = range.first - 1, character = 0 }, ["end"] = { line = range.last, character = 0 } }
+  return text, { mentions = { { uri = vim.uri_from_bufnr(range.bufnr), range = lines } } }
+end
+
+---@param options table
+---@return { bufnr: integer, first: integer, last: integer }?
+local function range_of(options)
+  if options.range == 0 then
+    return nil
+  end
+  return { bufnr = vim.api.nvim_get_current_buf(), first = options.line1, last = options.line2 }
+end
+
+---@param text string
+---@param range table?
+local function send(text, range)
+  chat().start(nil, function(opened)
+    local prompt, extra = with_range(text, range)
+    sessions().send(sessions().get(opened.id), prompt, extra)
+  end)
+end
+
+---@param method string
+---@param extra table?
+---@param done fun(result: table)
+local function with_session(method, extra, done)
+  sessions().some(function(session)
+    if not session then
+      return
+    end
+    client().request(method, vim.tbl_extend("force", { sessionId = session.id }, extra or {}), function(err, result)
+      if err then
+        return client().notify(client().words(err), vim.log.levels.ERROR)
+      end
+      done(result)
+    end)
+  end)
+end
+
+---@param title string
+---@param lines string[]
+local function show(title, lines)
+  vim.cmd(("botright %dsplit"):format(math.min(#lines + 1, 20)))
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_win_set_buf(0, bufnr)
+  vim.bo[bufnr].bufhidden = "wipe"
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].modifiable = false
+  vim.wo.winbar = "%#Title# " .. title
+  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = bufnr })
+end
+
+---@param key "model"|"mode"
+---@param choices string[]?
+local function configure(key, choices)
+  return function(arguments)
+    local set = function(value)
+      if not value or value == "" then
+        return
+      end
+      with_session(requests().session_configure, { [key] = value }, function()
+        local session = sessions().get(sessions().current)
+        session[key] = value
+        client().notify(("%s is now %s"):format(key, value))
+        vim.cmd.redrawstatus({ bang = true })
+      end)
+    end
+    if arguments[1] then
+      set(arguments[1])
+    elseif choices then
+      vim.ui.select(choices, { prompt = "Permission mode" }, set)
+    else
+      vim.ui.input({ prompt = "Model: " }, set)
+    end
+  end
+end
+
+---@param decision "accept"|"reject"
+local function decide(decision)
+  return function(arguments)
+    local scope = "hunk"
+    if arguments[1] == "all" or arguments[1] == "file" then
+      scope = table.remove(arguments, 1)
+    end
+    local reason = table.concat(arguments, " ")
+    review().decide(decision, scope, reason ~= "" and reason or nil)
+  end
+end
+
+local function pick_session()
+  client().request(requests().session_list, { cwd = client().root() }, function(err, result)
+    if err then
+      return client().notify(client().words(err), vim.log.levels.ERROR)
+    end
+    if #result.sessions == 0 then
+      return client().notify("no conversations in this project yet; :Assent chat starts one")
+    end
+    vim.ui.select(result.sessions, {
+      prompt = "Conversations",
+      kind = "assent_session",
+      format_item = function(item)
+        return ("%s  (%d turns, $%.2f)"):format(
+          item.title ~= "" and item.title or item.sessionId,
+          item.turns,
+          item.costUsd
+        )
+      end,
+    }, function(choice)
+      if choice then
+        chat().start({ id = choice.sessionId })
+      end
+    end)
+  end)
+end
+
+local function rewind()
+  with_session(requests().session_attach, nil, function(answer)
+    local prompts = vim.tbl_filter(function(message)
+      return message.role == "user" and message.content[1] and message.content[1].type == "text"
+    end, answer.messages)
+    vim.ui.select(prompts, {
+      prompt = "Go back to before",
+      format_item = function(message)
+        return (message.content[1].text:gsub("\n", " "):sub(1, 80))
+      end,
+    }, function(message)
+      if not message then
+        return
+      end
+      vim.ui.select({ "both", "conversation", "code" }, { prompt = "Take back" }, function(what)
+        if not what then
+          return
+        end
+        with_session(requests().session_rewind, { messageId = message.id, restore = what }, function(result)
+          vim.cmd("silent! checktime")
+          client().notify(("went back; %d files changed"):format(#(result.files or {})))
+          chat().start({ id = sessions().current })
+        end)
+      end)
+    end)
+  end)
+end
+
+local function context()
+  with_session(requests().session_context, nil, function(result)
+    local lines = {}
+    for name, tokens in vim.spairs(result.tokens or {}) do
+      table.insert(lines, ("%-16s %10d tokens"):format(name, tokens))
+    end
+    table.insert(lines, ("%-16s %10d tokens"):format("window", result.window or 0))
+    show("Assent: context", lines)
+  end)
+end
+
+local function log()
+  local data = vim.env.XDG_DATA_HOME or (vim.env.HOME .. "/.local/share")
+  local newest = vim.fn.glob(data .. "/assent/logs/*.log", false, true)
+  table.sort(newest, function(a, b)
+    return vim.fn.getftime(a) > vim.fn.getftime(b)
+  end)
+  if not newest[1] then
+    return client().notify("there is no log yet")
+  end
+  vim.cmd.tabedit(vim.fn.fnameescape(newest[1]))
+end
+
+---@class assent.Subcommand
+---@field run fun(arguments: string[], options: table)
+---@field complete (string[]|fun(): string[])?
+
+---@type table<string, assent.Subcommand>
+M.subcommands = {
+  chat = {
+    run = function(_, options)
+      chat().start({ new = options.bang })
+    end,
+  },
+  ask = {
+    run = function(arguments, options)
+      local range = range_of(options)
+      local text = table.concat(arguments, " ")
+      if text ~= "" then
+        return send(text, range)
+      end
+      vim.ui.input({ prompt = "Ask Assent: " }, function(typed)
+        if typed and typed ~= "" then
+          send(typed, range)
+        end
+      end)
+    end,
+  },
+  prompt = {
+    run = function(arguments, options)
+      local range = range_of(options)
+        or { bufnr = vim.api.nvim_get_current_buf(), first = vim.fn.line("."), last = vim.fn.line(".") }
+      local go = function(typed)
+        if typed and typed ~= "" then
+          sessions().some(function(session)
+            if session then
+              require("assent.review")
+              local prompt, extra = with_range(typed, range)
+              sessions().send(session, prompt, extra)
+            end
+          end)
+        end
+      end
+      local text = table.concat(arguments, " ")
+      if text ~= "" then
+        return go(text)
+      end
+      vim.ui.input({ prompt = "Change this: " }, go)
+    end,
+  },
+  stop = {
+    run = function()
+      local current = sessions().current
+      if not current then
+        return client().notify("nothing is running")
+      end
+      sessions().interrupt(sessions().get(current))
+    end,
+  },
+  retry = {
+    run = function()
+      with_session(requests().session_attach, nil, function(answer)
+        local cut = answer.interrupted
+        if not cut then
+          return client().notify("no turn was cut short")
+        end
+        sessions().send(sessions().get(sessions().current), cut.prompt)
+      end)
+    end,
+  },
+  sessions = { run = pick_session },
+  review = {
+    run = function()
+      review().list()
+    end,
+  },
+  accept = { run = decide("accept"), complete = { "file", "all" } },
+  reject = { run = decide("reject"), complete = { "file", "all" } },
+  edit = {
+    run = function()
+      review().edit()
+    end,
+  },
+  next = {
+    run = function()
+      review().go(1)
+    end,
+  },
+  prev = {
+    run = function()
+      review().go(-1)
+    end,
+  },
+  diff = {
+    run = function()
+      review().diff()
+    end,
+  },
+  answer = {
+    run = function(arguments)
+      local ask = require("assent.ask")
+      if arguments[1] == "allow" or arguments[1] == "deny" then
+        return ask.answer_first(arguments[1])
+      end
+      ask.focus()
+    end,
+    complete = { "allow", "deny" },
+  },
+  mode = {
+    run = configure("mode", require("assent.protocol").modes),
+    complete = require("assent.protocol").modes,
+  },
+  model = { run = configure("model") },
+  rewind = { run = rewind },
+  context = { run = context },
+  log = { run = log },
+  trust = {
+    run = function(arguments)
+      local trusted = arguments[1] ~= "no"
+      client().request(requests().trust_set, {
+        uri = vim.uri_from_fname(client().root()),
+        trusted = trusted,
+        remember = "always",
+      }, function(err)
+        client().notify(err and client().words(err) or (trusted and "this folder is trusted" or "this folder is not trusted"))
+      end)
+    end,
+    complete = { "yes", "no" },
+  },
+  restart = {
+    run = function()
+      client().restart()
+    end,
+  },
+}
+
+---@param options table
+function M.run(options)
+  if vim.fn.has("nvim-0.10") == 0 then
+    return vim.notify("Assent needs Neovim 0.10 or later; this is older.", vim.log.levels.ERROR)
+  end
+  local arguments = vim.deepcopy(options.fargs)
+  local name = table.remove(arguments, 1) or "chat"
+  local found = M.subcommands[name]
+  if not found then
+    local known = vim.tbl_keys(M.subcommands)
+    table.sort(known)
+    return vim.notify(("Assent: there is no %s. There are: %s"):format(name, table.concat(known, ", ")), vim.log.levels.ERROR)
+  end
+  found.run(arguments, options)
+end
+
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local words = vim.split(vim.trim(line:gsub("^.*Assent!?", "")), "%s+")
+  local choices
+  if #words <= 1 and not line:match("Assent!?%s+%S+%s") then
+    choices = vim.tbl_keys(M.subcommands)
+  else
+    local found = M.subcommands[words[1]]
+    choices = found and found.complete or {}
+    if type(choices) == "function" then
+      choices = choices()
+    end
+  end
+  local matching = vim.tbl_filter(function(choice)
+    return vim.startswith(choice, lead)
+  end, choices)
+  table.sort(matching)
+  return matching
+end
+
+return M

@@ -1,0 +1,46 @@
+--- `:checkhealth assent`.
+local M = {}
+
+function M.check()
+  local health = vim.health
+  health.start("Assent")
+  if vim.fn.has("nvim-0.10") == 1 then
+    health.ok("Neovim " .. tostring(vim.version()))
+  else
+    health.error("Neovim 0.10 or later is needed", { "Update Neovim" })
+  end
+  local config = require("assent.config")
+  local problem = config.problem()
+  if problem then
+    return health.error(problem)
+  end
+  local command = config.get().cmd
+  if vim.fn.executable(command[1]) == 0 then
+    return health.error(("%s was not found"):format(command[1]), {
+      "Install Assent: pip install assent",
+      "or set vim.g.assent = { cmd = { '/path/to/assent', 'serve', '--stdio' } }",
+    })
+  end
+  health.ok("server: " .. vim.fn.exepath(command[1]))
+  local program = vim.list_slice(command, 1, #command - 2)
+  local done = vim.system(vim.list_extend(program, { "doctor", "--json" }), { text = true, timeout = 20000 }):wait()
+  local ok, findings = pcall(vim.json.decode, done.stdout or "")
+  if not ok then
+    return health.error("`assent doctor` does not answer: " .. vim.trim(done.stderr or ""))
+  end
+  for _, finding in ipairs(findings) do
+    local text = ("%s: %s"):format(finding.name, finding.text)
+    local advice = finding.fix ~= "" and { finding.fix } or nil
+    if finding.state == "ok" then
+      health.ok(text)
+    elseif finding.state == "note" then
+      health.info(text .. (advice and (" (%s)"):format(finding.fix) or ""))
+    else
+      health.error(text, advice)
+    end
+  end
+  local running = require("assent.client").running()
+  health.info(running and "the server is running" or "the server is not running; it starts with the first :Assent")
+end
+
+return M

@@ -1,0 +1,110 @@
+--- The plugin's public face: a status line component, and what other modules ask about the screen.
+local M = {}
+
+local ICONS = { idle = "●", running = "◐", waiting = "?", compacting = "◌" }
+
+---@type table? the last selection in a file buffer
+local selection
+
+--- Optional: the same as setting `vim.g.assent`.
+---@param options assent.Config?
+function M.setup(options)
+  vim.g.assent = options
+end
+
+--- For your status line: `%{%v:lua.require'assent'.statusline()%}`. Empty until the plugin is used.
+---@return string
+function M.statusline()
+  local store = package.loaded["assent.session"]
+  if not store then
+    return ""
+  end
+  local session = store.current and store.sessions[store.current] or nil
+  if not session then
+    return store.status and "Assent" or ""
+  end
+  local parts = { ("Assent %s"):format(ICONS[session.state] or "●") }
+  if session.activity ~= "" then
+    table.insert(parts, (session.activity:gsub("%%", "%%%%"):gsub("\n.*", ""):sub(1, 40)))
+  end
+  local asks = package.loaded["assent.ask"] and require("assent.ask").count() or 0
+  if asks > 0 then
+    table.insert(parts, ("%d waiting"):format(asks))
+  end
+  local hunks = package.loaded["assent.review"] and require("assent.review").pending() or 0
+  if hunks > 0 then
+    table.insert(parts, ("%d hunk%s"):format(hunks, hunks == 1 and "" or "s"))
+  end
+  return table.concat(parts, " · ")
+end
+
+---@return string
+function M.winbar()
+  local store = require("assent.session")
+  local id = vim.b[vim.api.nvim_win_get_buf(vim.g.statusline_winid or 0)].assent_session
+  local session = id and store.sessions[id] or nil
+  if not session then
+    return ""
+  end
+  local parts = { ("%s %s"):format(ICONS[session.state] or "●", session.activity ~= "" and session.activity or session.state) }
+  table.insert(parts, session.model)
+  table.insert(parts, session.mode)
+  if session.usage then
+    local share = math.floor(100 * session.usage.contextTokens / math.max(session.usage.contextWindow, 1))
+    table.insert(parts, ("context %d%%%%"):format(share))
+    table.insert(parts, ("$%.2f"):format(session.usage.costUsd))
+  end
+  return "%#Title# " .. (table.concat(parts, " · "):gsub("\n.*", ""))
+end
+
+---@return string
+function M.prompt_hint()
+  local keys = require("assent.config").get().keys
+  return ("%s or %s sends · @ files · / commands · %s stops"):format(
+    keys.send or "",
+    keys.send_insert or "",
+    keys.stop or ""
+  )
+end
+
+--- Whether the user can see what the agent does: its chat is on the screen and Neovim has the focus.
+---@return boolean
+function M.visible()
+  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    if vim.b[vim.api.nvim_win_get_buf(window)].assent_session then
+      return true
+    end
+  end
+  return false
+end
+
+--- A window that shows a file, for opening another there.
+---@return integer
+function M.file_window()
+  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local bufnr = vim.api.nvim_win_get_buf(window)
+    if vim.bo[bufnr].buftype == "" and vim.api.nvim_win_get_config(window).relative == "" then
+      return window
+    end
+  end
+  return vim.api.nvim_get_current_win()
+end
+
+---@param bufnr integer
+---@param first integer one-based
+---@param last integer
+function M.remember_selection(bufnr, first, last)
+  local lines = vim.api.nvim_buf_get_lines(bufnr, first - 1, last, false)
+  selection = {
+    uri = vim.uri_from_bufnr(bufnr),
+    range = { start = { line = first - 1, character = 0 }, ["end"] = { line = last, character = 0 } },
+    text = table.concat(lines, "\n"),
+  }
+end
+
+---@return table?
+function M.last_selection()
+  return selection
+end
+
+return M

@@ -1,0 +1,416 @@
+--- Inline review: pending hunks in the real buffer, old lines marked, new ones below them as virtual lines. Nothing is
+--- written to the buffer here; accepting asks the server, which edits through the client, on the real undo stack.
+local client = require("assent.client")
+local config = require("assent.config")
+local protocol = require("assent.protocol")
+local session_store = require("assent.session")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("assent_review")
+local MARKED = { pending = true, landed = true, conflict = true }
+
+---@type table<string, table> by proposalId
+local proposals = {}
+
+---@class assent.Place
+---@field proposal table
+---@field hunk table
+---@field index integer
+---@field uri string
+
+---@param uri string
+---@return integer?
+local function buffer_of(uri)
+  local bufnr = vim.fn.bufnr(vim.uri_to_fname(uri))
+  return bufnr ~= -1 and vim.api.nvim_buf_is_loaded(bufnr) and bufnr or nil
+end
+
+---@return assent.Place[]
+function M.places()
+  local found = {}
+  for _, proposal in pairs(proposals) do
+    for index, hunk in ipairs(proposal.hunks) do
+      if MARKED[hunk.state] then
+        table.insert(found, { proposal = proposal, hunk = hunk, index = index, uri = proposal.uri })
+      end
+    end
+  end
+  table.sort(found, function(a, b)
+    if a.uri ~= b.uri then
+      return a.uri < b.uri
+    end
+    return a.hunk.range.start.line < b.hunk.range.start.line
+  end)
+  return found
+end
+
+---@return integer
+function M.pending()
+  return #vim.tbl_filter(function(place)
+    return place.hunk.state == "pending"
+  end, M.places())
+end
+
+local function split(text)
+  if text == "" then
+    return {}
+  end
+  return vim.split((text:gsub("\r\n?", "\n"):gsub("\n$", "")), "\n", { plain = true })
+end
+
+---@param bufnr integer
+---@param place assent.Place
+local function draw(bufnr, place)
+  local hunk = place.hunk
+  local keys = config.get().keys
+  local total = vim.api.nvim_buf_line_count(bufnr)
+  local first = math.min(hunk.range.start.line, total - 1)
+  local old = split(hunk.oldText)
+  local label = hunk.state == "conflict" and "conflict: you changed these lines" or hunk.state == "landed" and "landed"
+    or ("hunk %d of %d"):format(place.index, #place.proposal.hunks)
+  local hint = hunk.state == "landed" and ("%s keep · %s take back"):format(keys.accept or ":Assent accept", keys.reject or ":Assent reject")
+    or ("%s accept · %s reject · %s edit"):format(
+      keys.accept or ":Assent accept",
+      keys.reject or ":Assent reject",
+      keys.edit or ":Assent edit"
+    )
+  if hunk.state == "landed" then
+    local count = math.max(#split(hunk.newText), 1)
+    for row = first, math.min(first + count - 1, total - 1) do
+      vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
+        line_hl_group = "AssentLanded",
+        sign_text = "┃",
+        sign_hl_group = "AssentLandedSign",
+      })
+    end
+    vim.api.nvim_buf_set_extmark(bufnr, namespace, first, 0, {
+      virt_text = { { ("  Assent %s · %s"):format(label, hint), "AssentHint" } },
+      virt_text_pos = "eol",
+    })
+    return
+  end
+  for row = first, math.min(first + #old - 1, total - 1) do
+    vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
+      line_hl_group = "AssentOld",
+      sign_text = "┃",
+      sign_hl_group = "AssentOldSign",
+    })
+  end
+  local virtual = {}
+  for _, line in ipairs(split(hunk.newText)) do
+    table.insert(virtual, { { line == "" and " " or line, "AssentNew" } })
+  end
+  table.insert(virtual, { { ("▲ Assent %s · %s"):format(label, hint), "AssentHint" } })
+  local inserting_on_top = #old == 0 and hunk.range.start.line == 0
+  local anchor = #old > 0 and first + #old - 1 or first - 1
+  vim.api.nvim_buf_set_extmark(bufnr, namespace, math.max(0, math.min(anchor, total - 1)), 0, {
+    virt_lines = virtual,
+    virt_lines_above = inserting_on_top,
+  })
+end
+
+local function highlights()
+  local links = {
+    AssentOld = "DiffDelete",
+    AssentNew = "DiffAdd",
+    AssentLanded = "DiffAdd",
+    AssentOldSign = "DiagnosticSignError",
+    AssentLandedSign = "DiagnosticSignOk",
+    AssentHint = "Comment",
+  }
+  for name, target in pairs(links) do
+    vim.api.nvim_set_hl(0, name, { link = target, default = true })
+  end
+end
+
+---@param bufnr integer
+---@param under_review boolean
+local function map(bufnr, under_review)
+  local keys = config.get().keys
+  local actions = {
+    accept = "accept",
+    reject = "reject",
+    edit = "edit",
+    next_hunk = "next",
+    prev_hunk = "prev",
+  }
+  for name, arguments in pairs(actions) do
+    local key = keys[name]
+    if key and under_review and not vim.b[bufnr].assent_mapped then
+      vim.keymap.set("n", key, ("<Cmd>Assent %s<CR>"):format(arguments), { buffer = bufnr, desc = "Assent: " .. arguments })
+    elseif key and not under_review and vim.b[bufnr].assent_mapped then
+      pcall(vim.keymap.del, "n", key, { buffer = bufnr })
+    end
+  end
+  vim.b[bufnr].assent_mapped = under_review
+end
+
+---@param uri string
+function M.redraw(uri)
+  local bufnr = buffer_of(uri)
+  if not bufnr then
+    return
+  end
+  highlights()
+  vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+  local any = false
+  for _, place in ipairs(M.places()) do
+    if place.uri == uri then
+      any = true
+      draw(bufnr, place)
+    end
+  end
+  map(bufnr, any)
+end
+
+---@param proposal table
+function M.put(proposal)
+  local before = proposals[proposal.proposalId]
+  proposals[proposal.proposalId] = proposal
+  if before and before.uri ~= proposal.uri then
+    M.redraw(before.uri)
+  end
+  M.redraw(proposal.uri)
+end
+
+---@param list table[]
+function M.load(list)
+  for _, proposal in ipairs(list) do
+    M.put(proposal)
+  end
+end
+
+session_store.listen("review", function(session, event)
+  if not session then
+    return
+  end
+  if event.type == "editProposed" then
+    M.put(event.proposal)
+    if config.get().notify and not buffer_of(event.proposal.uri) then
+      client.notify("an edit to review in " .. vim.fn.fnamemodify(vim.uri_to_fname(event.proposal.uri), ":~:."))
+    end
+    if config.get().review.open_files and not buffer_of(event.proposal.uri) then
+      local bufnr = vim.fn.bufadd(vim.uri_to_fname(event.proposal.uri))
+      vim.fn.bufload(bufnr)
+      M.redraw(event.proposal.uri)
+    end
+  elseif event.type == "editUpdated" then
+    M.put(event.proposal)
+  elseif event.type == "editResolved" then
+    local proposal = proposals[event.proposalId]
+    if proposal then
+      local decided = {}
+      for _, decision in ipairs(event.decisions or {}) do
+        decided[decision.hunkId] = decision.state or decision.decision
+      end
+      for _, hunk in ipairs(proposal.hunks) do
+        if decided[hunk.hunkId] then
+          hunk.state = ({ accept = "accepted", reject = "rejected", edit = "edited" })[decided[hunk.hunkId]]
+            or decided[hunk.hunkId]
+        end
+      end
+      M.redraw(proposal.uri)
+    end
+  end
+end)
+
+vim.api.nvim_create_autocmd({ "BufReadPost", "BufWinEnter" }, {
+  group = vim.api.nvim_create_augroup("assent_review", { clear = true }),
+  callback = function(event)
+    local name = vim.api.nvim_buf_get_name(event.buf)
+    if name ~= "" and vim.bo[event.buf].buftype == "" then
+      M.redraw(vim.uri_from_fname(name))
+    end
+  end,
+})
+
+-- Deciding ------------------------------------------------------------------------------------------------------------
+
+--- The hunk under the cursor, or else the nearest one of this buffer.
+---@return assent.Place?
+function M.here()
+  local name = vim.api.nvim_buf_get_name(0)
+  if name == "" then
+    return nil
+  end
+  local uri = vim.uri_from_fname(name)
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local best, distance
+  for _, place in ipairs(M.places()) do
+    if place.uri == uri then
+      local first, last = place.hunk.range.start.line, place.hunk.range["end"].line
+      local away = row < first and first - row or row > last and row - last or 0
+      if not distance or away < distance then
+        best, distance = place, away
+      end
+    end
+  end
+  return best
+end
+
+---@param place assent.Place
+---@param decisions table
+---@param message string?
+local function resolve(place, decisions, message)
+  client.flush()
+  client.request(protocol.requests.edit_resolve, {
+    proposalId = place.proposal.proposalId,
+    decisions = decisions,
+    message = message,
+  }, function(err)
+    if err then
+      local fresh = err.data and err.data.proposal
+      if fresh then
+        M.put(fresh)
+      end
+      client.notify(client.words(err), vim.log.levels.WARN)
+    end
+  end)
+end
+
+---@param decision "accept"|"reject"
+---@param scope "hunk"|"file"|"all"
+---@param message string?
+function M.decide(decision, scope, message)
+  if scope == "hunk" then
+    local place = M.here()
+    if not place then
+      return client.notify("no hunk of Assent's is here; :Assent review lists them all")
+    end
+    return resolve(place, { { hunkId = place.hunk.hunkId, decision = decision } }, message)
+  end
+  local here = vim.uri_from_fname(vim.api.nvim_buf_get_name(0))
+  local seen = {}
+  for _, place in ipairs(M.places()) do
+    local id = place.proposal.proposalId
+    if not seen[id] and (scope == "all" or place.uri == here) then
+      seen[id] = true
+      resolve(place, { all = decision }, message)
+    end
+  end
+  if vim.tbl_isempty(seen) then
+    client.notify("there is nothing to decide")
+  end
+end
+
+--- Change the new text of a hunk before it lands: a small buffer whose :w accepts.
+function M.edit()
+  local place = M.here()
+  if not place or place.hunk.state ~= "pending" then
+    return client.notify("no pending hunk is here")
+  end
+  local filetype = vim.bo.filetype
+  local lines = split(place.hunk.newText)
+  vim.cmd(("belowright %dsplit"):format(math.min(#lines + 2, 15)))
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_win_set_buf(0, bufnr)
+  vim.bo[bufnr].buftype = "acwrite"
+  vim.bo[bufnr].bufhidden = "wipe"
+  vim.bo[bufnr].filetype = filetype
+  vim.api.nvim_buf_set_name(bufnr, "assent://hunk/" .. place.hunk.hunkId)
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].modified = false
+  vim.wo.winbar = "%#Comment# :w accepts your version · :q leaves it pending"
+  vim.api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = bufnr,
+    callback = function()
+      local ending = place.hunk.newText:sub(-1) == "\n" and "\n" or ""
+      local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), "\n") .. ending
+      vim.bo[bufnr].modified = false
+      resolve(place, { { hunkId = place.hunk.hunkId, decision = "edit", newText = text } })
+      vim.schedule(function()
+        pcall(vim.api.nvim_win_close, vim.fn.bufwinid(bufnr), true)
+      end)
+    end,
+  })
+end
+
+---@param step 1|-1
+function M.go(step)
+  local places = M.places()
+  if #places == 0 then
+    return client.notify("there is nothing to review")
+  end
+  local name = vim.api.nvim_buf_get_name(0)
+  local here = name ~= "" and vim.uri_from_fname(name) or ""
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local target
+  for index = 1, #places do
+    local place = places[step == 1 and index or #places + 1 - index]
+    local line = place.hunk.range.start.line
+    if place.uri == here and ((step == 1 and line > row) or (step == -1 and line < row)) then
+      target = place
+      break
+    end
+  end
+  if not target then
+    for index = 1, #places do
+      local place = places[step == 1 and index or #places + 1 - index]
+      if (step == 1 and place.uri > here) or (step == -1 and place.uri < here) then
+        target = place
+        break
+      end
+    end
+  end
+  target = target or places[step == 1 and 1 or #places]
+  if target.uri ~= here then
+    vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(target.uri)))
+  end
+  local last = vim.api.nvim_buf_line_count(0)
+  vim.api.nvim_win_set_cursor(0, { math.min(target.hunk.range.start.line + 1, last), 0 })
+end
+
+--- All hunks, across files, in the quickfix list.
+function M.list()
+  local items = {}
+  for _, place in ipairs(M.places()) do
+    table.insert(items, {
+      filename = vim.uri_to_fname(place.uri),
+      lnum = place.hunk.range.start.line + 1,
+      text = ("[%s] -%d +%d  %s"):format(
+        place.hunk.state,
+        #split(place.hunk.oldText),
+        #split(place.hunk.newText),
+        split(place.hunk.newText)[1] or ""
+      ),
+    })
+  end
+  if #items == 0 then
+    return client.notify("there is nothing to review")
+  end
+  vim.fn.setqflist({}, " ", { title = "Assent: hunks to review", items = items })
+  vim.cmd.copen()
+end
+
+--- The file beside itself with every pending hunk taken, as a diff.
+function M.diff()
+  local place = M.here()
+  if not place then
+    return client.notify("no hunk of Assent's is here")
+  end
+  local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+  local filetype = vim.bo.filetype
+  local hunks = vim.tbl_filter(function(each)
+    return each.proposal.proposalId == place.proposal.proposalId and each.hunk.state == "pending"
+  end, M.places())
+  for index = #hunks, 1, -1 do
+    local hunk = hunks[index].hunk
+    local first = hunk.range.start.line
+    for _ = 1, #split(hunk.oldText) do
+      table.remove(lines, first + 1)
+    end
+    for offset, line in ipairs(split(hunk.newText)) do
+      table.insert(lines, first + offset, line)
+    end
+  end
+  vim.cmd.diffthis()
+  vim.cmd.vnew()
+  local bufnr = vim.api.nvim_get_current_buf()
+  vim.bo[bufnr].buftype, vim.bo[bufnr].bufhidden, vim.bo[bufnr].filetype = "nofile", "wipe", filetype
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].modifiable = false
+  vim.cmd.diffthis()
+end
+
+return M

@@ -1,0 +1,192 @@
+--- The text of a conversation in a buffer: entries that grow, change their state, and can be taken away again.
+--- Each entry is held by two extmarks, so that it is found wherever the text around it went. Only this file writes to
+--- a chat buffer.
+local M = {}
+
+local marks = vim.api.nvim_create_namespace("assent_transcript")
+local signs = vim.api.nvim_create_namespace("assent_state")
+
+---@class assent.Entry
+---@field kind "text"|"thinking"|"tool"|"note"|"heading"
+---@field first integer extmark of its first line
+---@field last integer extmark of its last line
+---@field detail boolean? whether its details have been written
+
+---@class assent.Transcript
+---@field bufnr integer
+---@field entries table<string, assent.Entry>
+local Transcript = {}
+Transcript.__index = Transcript
+
+M.DETAIL = "│ "
+M.THINKING = "┊ "
+
+---@param bufnr integer
+---@return assent.Transcript
+function M.new(bufnr)
+  return setmetatable({ bufnr = bufnr, entries = {} }, Transcript)
+end
+
+--- Change the buffer without moving anyone's cursor, except of windows that stand on its last line: those follow.
+---@param change fun()
+function Transcript:change(change)
+  local bufnr = self.bufnr
+  if not vim.api.nvim_buf_is_valid(bufnr) then
+    return
+  end
+  local last = vim.api.nvim_buf_line_count(bufnr)
+  local following = {}
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    if vim.api.nvim_win_get_cursor(window)[1] >= last then
+      table.insert(following, window)
+    end
+  end
+  vim.bo[bufnr].modifiable = true
+  local ok, problem = pcall(change)
+  vim.bo[bufnr].modifiable = false
+  vim.bo[bufnr].modified = false
+  for _, window in ipairs(following) do
+    pcall(vim.api.nvim_win_set_cursor, window, { vim.api.nvim_buf_line_count(bufnr), 0 })
+  end
+  if not ok then
+    error(problem)
+  end
+end
+
+local function is_empty(bufnr)
+  return vim.api.nvim_buf_line_count(bufnr) == 1 and vim.api.nvim_buf_get_lines(bufnr, 0, 1, false)[1] == ""
+end
+
+---@param entry assent.Entry
+---@return integer first, integer last zero-based rows
+function Transcript:rows(entry)
+  local first = vim.api.nvim_buf_get_extmark_by_id(self.bufnr, marks, entry.first, {})
+  local last = vim.api.nvim_buf_get_extmark_by_id(self.bufnr, marks, entry.last, {})
+  return first[1] or 0, last[1] or 0
+end
+
+--- A new entry at the end.
+---@param key string
+---@param kind string
+---@param lines string[]
+---@param options { blank: boolean? }?
+function Transcript:add(key, kind, lines, options)
+  self:change(function()
+    local bufnr = self.bufnr
+    local start
+    if is_empty(bufnr) then
+      vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+      start = 0
+    else
+      local text = lines
+      if options and options.blank then
+        text = vim.list_extend({ "" }, lines)
+      end
+      start = vim.api.nvim_buf_line_count(bufnr) + (#text - #lines)
+      vim.api.nvim_buf_set_lines(bufnr, -1, -1, false, text)
+    end
+    self.entries[key] = {
+      kind = kind,
+      first = vim.api.nvim_buf_set_extmark(bufnr, marks, start, 0, {}),
+      last = vim.api.nvim_buf_set_extmark(bufnr, marks, start + #lines - 1, 0, { right_gravity = false }),
+    }
+  end)
+end
+
+--- More text for an entry: it goes on right after what is there.
+---@param key string
+---@param text string
+---@param prefix string? what every line of the entry begins with
+function Transcript:append(key, text, prefix)
+  local entry = self.entries[key]
+  self:change(function()
+    local _, last = self:rows(entry)
+    local line = vim.api.nvim_buf_get_lines(self.bufnr, last, last + 1, false)[1] or ""
+    local pieces = vim.split(text, "\n", { plain = true })
+    for index = 2, #pieces do
+      pieces[index] = (prefix or "") .. pieces[index]
+    end
+    vim.api.nvim_buf_set_text(self.bufnr, last, #line, last, #line, pieces)
+    vim.api.nvim_buf_set_extmark(self.bufnr, marks, last + #pieces - 1, 0, { id = entry.last, right_gravity = false })
+  end)
+end
+
+--- Lines below an entry's own, such as the output of a tool.
+---@param key string
+---@param lines string[]
+function Transcript:extend(key, lines)
+  local entry = self.entries[key]
+  if #lines == 0 then
+    return
+  end
+  self:change(function()
+    local _, last = self:rows(entry)
+    vim.api.nvim_buf_set_lines(self.bufnr, last + 1, last + 1, false, lines)
+    vim.api.nvim_buf_set_extmark(self.bufnr, marks, last + #lines, 0, { id = entry.last, right_gravity = false })
+  end)
+end
+
+--- What stands at the end of an entry's first line: its state.
+---@param key string
+---@param text string
+---@param highlight string
+function Transcript:state(key, text, highlight)
+  local entry = self.entries[key]
+  if not entry or not vim.api.nvim_buf_is_valid(self.bufnr) then
+    return
+  end
+  local first = self:rows(entry)
+  vim.api.nvim_buf_set_extmark(self.bufnr, signs, first, 0, {
+    id = entry.first,
+    virt_text = { { text, highlight } },
+    virt_text_pos = "eol",
+  })
+end
+
+---@param key string
+function Transcript:remove(key)
+  local entry = self.entries[key]
+  if not entry then
+    return
+  end
+  self:change(function()
+    local first, last = self:rows(entry)
+    vim.api.nvim_buf_set_lines(self.bufnr, first, last + 1, false, {})
+    vim.api.nvim_buf_del_extmark(self.bufnr, marks, entry.first)
+    vim.api.nvim_buf_del_extmark(self.bufnr, marks, entry.last)
+    vim.api.nvim_buf_del_extmark(self.bufnr, signs, entry.first)
+  end)
+  self.entries[key] = nil
+end
+
+function Transcript:clear()
+  self.entries = {}
+  if vim.api.nvim_buf_is_valid(self.bufnr) then
+    vim.api.nvim_buf_clear_namespace(self.bufnr, marks, 0, -1)
+    vim.api.nvim_buf_clear_namespace(self.bufnr, signs, 0, -1)
+    self:change(function()
+      vim.api.nvim_buf_set_lines(self.bufnr, 0, -1, false, {})
+    end)
+  end
+end
+
+--- For 'foldexpr': details and thinking fold away.
+---@param lnum integer
+---@return string
+function M.fold(lnum)
+  local line = vim.fn.getline(lnum)
+  if vim.startswith(line, M.DETAIL) or vim.startswith(line, M.THINKING) then
+    return "1"
+  end
+  return "0"
+end
+
+---@return string
+function M.foldtext()
+  local first = vim.fn.getline(vim.v.foldstart)
+  local count = vim.v.foldend - vim.v.foldstart + 1
+  local what = vim.startswith(first, M.THINKING) and "thought" or "output"
+  return ("  ⋯ %s, %d line%s"):format(what, count, count == 1 and "" or "s")
+end
+
+return M
