@@ -89,11 +89,18 @@ async def start_anew(turn: Turn, boundary: CompactBoundary) -> None:
 
 
 async def ask_small_model(turn: Turn, prompt: str, *, source: QuerySource) -> str:
-    """One background question to the small model (M10): no tools, no history, counted in the cost."""
+    """One background question to the small model (M10): no tools, no history, counted in the cost.
+
+    Empty when it fails: nobody waits for it, and the turn goes on without.
+    """
     model = turn.config.small_model or turn.model
     message = UserMessage(uuid=turn.config.deps.new_id(), content=(text_block(prompt),))
     request = ModelRequest(model=model, messages=(message,), source=source, foreground=False, max_tokens=1_000)
-    return (await _call(turn, request, foreground=False)).text.strip()
+    try:
+        return (await _call(turn, request, foreground=False)).text.strip()
+    except ModelError as error:
+        logger.info("the small model did not answer (%s): %s", source, error)
+        return ""
 
 
 async def _summarise(turn: Turn, state: State, trigger: Trigger, instructions: str) -> str:

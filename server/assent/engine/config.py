@@ -196,6 +196,7 @@ class QueryEngineConfig:
     attachment_sources: Sequence[AttachmentSource] = ()
     background_calls: frozenset[BackgroundCall] = frozenset()  # opt-in, each kind by name (M10, L13)
     after_turn: Sequence[tuple[BackgroundCall, AfterTurn]] = ()  # what opted-in kinds do, besides our own (L13)
+    ahead: int = 256  # how many messages a turn may be ahead of its consumer before it waits
     publish: Callable[[Message], None] = lambda _message: None  # what happens outside a turn
     context_edits: tuple[Json, ...] = ()  # API-side context edits, where the endpoint offers them (C3)
     team: "Team | None" = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assent.context.collapse import Collapse, commit, next_span, still_there
+from assent.context.collapse import Collapse, Span, commit, next_span, still_there
 from assent.context.compact import MAX_FAILURES
 from assent.context.media import strip_media as without_media
 from assent.context.microcompact import microcompact
@@ -111,20 +111,30 @@ async def _collapse(turn: Turn, marks: Thresholds) -> None:
         reduced, committed = commit(view, turn.window.staged, tokens=tokens, until=marks.microcompact)
         del turn.window.staged[:committed]
         await _apply(turn, "collapse", reduced)
-    if "collapse" in turn.config.background_calls and tokens >= marks.stage_collapses and not turn.window.staging:
-        span = next_span(turn.history.view(), turn.window.staged, marks.window)
-        if span is not None:
-            turn.window.staging = True
-            turn.background.spawn(_stage(turn, span.uuids, span.prompt()), name="collapse")
+    if "collapse" in turn.config.background_calls and tokens >= marks.stage_collapses:
+        _stage_next(turn, marks)
 
 
-async def _stage(turn: Turn, uuids: tuple[str, ...], prompt: str) -> None:
+def _stage_next(turn: Turn, marks: Thresholds) -> None:
+    """Summarise the oldest span that is not staged, one at a time; a small model that keeps failing is left alone."""
+    window = turn.window
+    if window.staging or window.staging_failures >= MAX_FAILURES:
+        return
+    span = next_span(turn.history.view(), window.staged, marks.window)
+    if span is not None:
+        window.staging = True
+        turn.background.spawn(_stage(turn, span), name="collapse")
+
+
+async def _stage(turn: Turn, span: Span) -> None:
+    window = turn.window
     try:
-        summary = await ask_small_model(turn, prompt, source="collapse")
+        summary = await ask_small_model(turn, span.prompt(), source="collapse")
         if summary:
-            turn.window.staged.append(Collapse(uuids=uuids, summary=summary))
+            window.staged.append(Collapse(uuids=span.uuids, summary=summary))
+        window.staging_failures = 0 if summary else window.staging_failures + 1
     finally:
-        turn.window.staging = False
+        window.staging = False
 
 
 async def _blocking_limit(turn: Turn, state: State, marks: Thresholds) -> Terminal | None:

@@ -151,7 +151,7 @@ class QueryEngine:
         if self._turn is not None:
             raise RuntimeError("This conversation is already in a turn; wait for its result or abort it.")
         drive = partial(self._drive, blocks, uuid, is_meta, token_budget)
-        async with aclosing(merged(drive)) as messages:
+        async with aclosing(merged(drive, capacity=max(1, self.config.ahead))) as messages:
             async for message in messages:
                 yield message
 

@@ -27,6 +27,7 @@ class Window:
     offered_at: float = 0.0  # how full the window was then
     staged: list[Collapse] = field(default_factory=list[Collapse])
     staging: bool = False
+    staging_failures: int = 0
     budgeted: int = 0  # messages of the view whose results are known to be under their cap
 
     def count(self, view: Sequence[ConversationMessage]) -> int:
@@ -47,6 +48,7 @@ class Window:
         """After a compaction nothing of before counts or is in view."""
         self.anchor = None
         self.staged.clear()
+        self.staging_failures = 0
         self.marked.clear()
         self.offered.clear()
         self.offered_at = 0.0
