@@ -4,7 +4,7 @@
 wait is bounded.
 """
 
-from lspclient.client import Client, RpcError
+from lspclient.client import Client, Connect, Json, RpcError
 from lspclient.process import Server
 
-__all__ = ["Client", "RpcError", "Server"]
+__all__ = ["Client", "Connect", "Json", "RpcError", "Server"]

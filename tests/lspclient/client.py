@@ -278,3 +278,7 @@ class Document:
 
     def range(self, start: int, end: int) -> Json:
         return {"start": self.position(start), "end": self.position(end)}
+
+
+Connect = Callable[..., Awaitable[Client]]
+"""Makes an initialized client of a server of its own; a fixture of tests/lsp."""

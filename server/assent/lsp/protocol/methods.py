@@ -52,6 +52,7 @@ CLIENT_REQUESTS: dict[str, Method] = {
     "assent/session/close": _request(requests.SessionRef, Empty),
     "assent/session/configure": _request(requests.SessionConfigure, results.Configured),
     "assent/session/rewind": _request(requests.SessionRewind, results.Rewound),
+    "assent/session/retry": _request(requests.SessionRef, results.Sent),
     "assent/session/context": _request(requests.SessionRef, results.ContextUsage),
     "assent/session/cost": _request(requests.SessionRef, results.Cost),
     "assent/tool/list": _request(requests.ToolList, results.Tools),

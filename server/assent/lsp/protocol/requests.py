@@ -72,6 +72,7 @@ class SessionAttach(Wire):
     epoch: str | None = None
     after_seq: Count | None = None
     cursor: str | None = None
+    read_only: bool | None = None  # look at a session that another process owns
 
 
 class SessionFork(Wire):

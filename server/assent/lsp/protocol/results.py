@@ -98,9 +98,9 @@ class Rewound(Wire):
 class ContextUsage(Wire):
     """Tokens by category, the window, and where automatic compaction would begin."""
 
-    categories: list[Json]
-    tokens: int
+    tokens: dict[str, int]
     window: int
+    used: int
     auto_compact_at: int
 
 
