@@ -8,6 +8,10 @@ from typing import Any, cast
 
 import anyio
 
+from assent.editor.client import NoClient
+from assent.editor.editor import Editor
+from assent.editor.proposals import Origin, Review
+from assent.editor.workspace import EditorWorkspace
 from assent.engine.config import Deps, QueryEngineConfig, TaskBudget, ToolServices
 from assent.engine.query_engine import QueryEngine
 from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
@@ -21,7 +25,7 @@ from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id
 from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
 from assent.types.permissions import Action, Allow, Ask, Decision, Suggestion
-from assent.types.ports import ModelEvent, ModelRequest
+from assent.types.ports import FileText, ModelEvent, ModelRequest
 from assent.types.usage import Usage
 
 Answer = Sequence[Json] | Callable[[ModelRequest], Awaitable[Sequence[Json]]]
@@ -263,6 +267,18 @@ async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncGenerato
         "default_model": "test-model",
         **changes,
     }
+    if values.pop("editor", False) is True:
+
+        async def snapshot(origin: Origin, path: str, before: FileText | None) -> None:
+            await hubs[0].snapshot(origin, path, before)
+
+        def workspace(_cwd: str, origin: Callable[[], Origin], review: Callable[[], Review]) -> EditorWorkspace:
+            return editor.workspace(origin=origin, review=review)
+
+        editor = Editor(NoClient(), DiskWorkspace(), snapshot=snapshot)
+        values |= {"proposals": editor.proposals, "workspace": workspace}
     deps = SessionDeps(**values)
+    hubs: list[Sessions] = []
     async with Sessions(deps) as hub:
+        hubs.append(hub)
         yield Harness(hub=hub, deps=deps, model=model, note=note, cwd=cwd, specs=specs)

@@ -7,6 +7,7 @@
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ import anyio.abc
 import anyio.to_thread
 
 from assent.editor.proposals import Origin, ProposalEvent
+from assent.editor.uris import path_of
 from assent.sessions import library, opening, reports, rewind, snapshot, tool_run
 from assent.sessions.complete import Completion
 from assent.sessions.deps import SessionDeps
@@ -298,6 +300,10 @@ class Sessions:
             case "resolved":
                 proposal_id = event.proposal["proposalId"]
                 session.publish({"type": "editResolved", "proposalId": proposal_id, "decisions": list(event.decisions)})
+                path = path_of(event.proposal["uri"])
+                if path is not None:
+                    self.spawn(partial(session.workspace.settled, path))
+        session.proposals_changed()
 
     # --- the list ----------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ Everything a client can do to a session starts here. Not aware of wires or edito
 JSON as in protocol.md.
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,6 +25,7 @@ from assent.sessions.ring import EventLog
 from assent.sessions.tracked import TrackedWorkspace
 from assent.sessions.turns import Turns
 from assent.storage import transcript
+from assent.storage.files import SavedList
 from assent.storage.history import FileHistory
 from assent.storage.settings import Settings, SourcedRule
 from assent.storage.spill import SpillFolder
@@ -36,6 +38,7 @@ from assent.types.ports import Elicitation, ElicitationAnswer, FileText
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 TITLE_LENGTH = 80
+SAVE_PROPOSALS_AFTER = 0.5
 HOLD_SECONDS = 30.0  # a front that died before its answer was written must not hold its events for ever
 
 
@@ -81,6 +84,8 @@ class Session:
         self.jobs: Jobs | None = deps.jobs(self.id, self._job_changed) if deps.jobs else None
         self.spill = SpillFolder(record.paths.spill)
         self.history = FileHistory(record.paths.history)
+        self._saving: asyncio.TimerHandle | None = None
+        self._proposals_file = SavedList(record.paths.folder / "proposals.json")
         self.workspace = TrackedWorkspace(
             deps.workspace(cwd, self.origin, lambda: "off" if self._restoring else self.review),
             self.history,
@@ -294,6 +299,24 @@ class Session:
         """The editor is about to land a reviewed hunk in this file (S3)."""
         self.history.before(path, before, at=self.record.end, turn_id=self.turn_id)
 
+    def proposals_changed(self) -> None:
+        """Proposals persist with the session. Typing changes them at every key, so they are saved when it rests."""
+        if self._saving is None:
+            loop = asyncio.get_running_loop()
+            self._saving = loop.call_later(SAVE_PROPOSALS_AFTER, self._save_proposals)
+
+    async def load_proposals(self) -> None:
+        saved = self._proposals_file.load()
+        if self.deps.proposals is not None and saved:
+            await self.deps.proposals.load(self.id, saved)
+
+    def _save_proposals(self) -> None:
+        if self._saving is not None:
+            self._saving.cancel()
+            self._saving = None
+        if self.deps.proposals is not None:
+            self._proposals_file.save(self.deps.proposals.dump(self.id))
+
     @contextmanager
     def restoring(self) -> Generator[None]:
         """Files are being put back: these edits are the user's own wish and are not up for review."""
@@ -359,6 +382,8 @@ class Session:
         """Save what is left and free the file; False when the disk did not take everything."""
         self.closed = True
         self.events.flush()
+        if self._saving is not None:
+            self._save_proposals()
         self.history.close()
         return self.record.close()
 

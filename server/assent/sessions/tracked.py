@@ -31,6 +31,10 @@ class TrackedWorkspace:
         self._history.after(plan.path, outcome.after or await self._now(plan.path))
         return outcome
 
+    async def settled(self, path: str) -> None:
+        """Hunks of this file were decided outside a tool call: note what that left."""
+        self._history.after(path, await self._now(path))
+
     async def save_barrier(self) -> str:
         return await self._inner.save_barrier()
 

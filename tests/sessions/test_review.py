@@ -1,0 +1,179 @@
+"""Edits under review: one edit, one decision, and what the model is told of it."""
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from assent.sessions.deps import Judgement
+from assent.tools.edit import Edit
+from assent.tools.read import Read
+from assent.tools.write import Write
+from assent.types.blocks import Json
+from assent.types.permissions import Action, Allow, Ask, Decision
+from sessions.harness import Harness, TestFront, running, say, use
+
+BEFORE = "".join(f"line {number}\n" for number in range(40))
+
+
+def ask_for_writes(action: Action, _judgement: Judgement) -> Decision:
+    if action.writes:
+        return Ask(step="mode", reason="edits are asked about", title=f"Edit {action.writes[0]}")
+    return Allow(step="readOnly", reason="reads")
+
+
+def allow(_action: Action, _judgement: Judgement) -> Decision:
+    return Allow(step="rules", reason="a rule")
+
+
+def edit_twice(path: Path) -> list[list[Json]]:
+    """Reads the file, then rewrites it with two changes far apart."""
+    after = BEFORE.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\n")
+    return [
+        [use("Read", "tu1", file_path=str(path))],
+        [use("Write", "tu2", file_path=str(path), content=after)],
+        say("done"),
+    ]
+
+
+def opened(tmp_path: Path, decide: Any, **changes: Any) -> Any:
+    path = tmp_path / "project" / "a.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(BEFORE)
+    tools = [Read(), Write(), Edit()]
+    return running(tmp_path, *edit_twice(path), tools=tools, decide=decide, editor=True, **changes)
+
+
+def told(app: Harness) -> str:
+    return str(app.model.requests[-1].messages)
+
+
+async def test_an_ask_for_an_edit_carries_its_proposal_and_allow_lands_it(tmp_path: Path) -> None:
+    front = TestFront()
+    front.answer({"decision": "allow"})
+    async with opened(tmp_path, ask_for_writes) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front, wait=True)
+        (ask,) = front.asked
+        assert len(ask["proposal"]["hunks"]) == 2
+        kinds = [
+            "editProposed",
+            "permissionPending",
+            "permissionResolved",
+            "editResolved",
+            "toolStarted",
+            "toolFinished",
+        ]
+        ordered = [kind for kind in front.types if kind in kinds and kind]
+        assert ordered.index("editProposed") < ordered.index("permissionPending")
+        assert ordered.index("permissionResolved") < max(i for i, kind in enumerate(ordered) if kind == "toolStarted")
+        text = (app.cwd / "a.txt").read_text()
+        assert "line three\n" in text and "line thirty\n" in text
+
+
+async def test_hunks_not_named_in_the_reply_are_rejected_and_the_model_is_told(tmp_path: Path) -> None:
+    front = TestFront()
+    async with opened(tmp_path, ask_for_writes) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front)
+        await front.until(lambda: front.asked)
+        first = front.asked[0]["proposal"]["hunks"][0]["hunkId"]
+        front.answer({"decision": "allow", "hunks": [{"hunkId": first, "decision": "accept"}], "message": "only this"})
+        await front.seen("turnFinished")
+        text = (app.cwd / "a.txt").read_text()
+        assert "line three\n" in text and "line 30\n" in text
+        assert "1 of 2 hunks" in told(app) and "only this" in told(app)
+
+
+async def test_a_denied_edit_leaves_the_file_and_withdraws_the_proposal(tmp_path: Path) -> None:
+    front = TestFront()
+    front.answer({"decision": "deny", "message": "leave it"})
+    async with opened(tmp_path, ask_for_writes) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front, wait=True)
+        assert (app.cwd / "a.txt").read_text() == BEFORE
+        assert "leave it" in told(app)
+        assert (await app.request("session/attach", TestFront(), sessionId=session))["proposals"] == []
+
+
+async def test_the_review_that_covers_the_last_hunk_answers_the_ask(tmp_path: Path) -> None:
+    front = TestFront()
+    async with opened(tmp_path, ask_for_writes) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front)
+        await front.until(lambda: front.asked)
+        proposal = front.asked[0]["proposal"]
+        first, second = (hunk["hunkId"] for hunk in proposal["hunks"])
+        assert app.deps.proposals is not None
+        resolve = app.deps.proposals.resolve
+        await resolve(proposal["proposalId"], [{"hunkId": first, "decision": "accept"}])
+        assert front.withdrawn == []
+        await resolve(proposal["proposalId"], [{"hunkId": second, "decision": "edit", "newText": "line 30!\n"}])
+        await front.seen("turnFinished")
+        assert front.withdrawn == [front.asked[0]["requestId"]]
+        assert front.of("permissionResolved")[0]["by"] == "review"
+        text = (app.cwd / "a.txt").read_text()
+        assert "line three\n" in text and "line 30!\n" in text
+        assert "line 30!" in told(app)
+
+
+async def test_an_edit_allowed_by_rule_still_waits_for_its_review(tmp_path: Path) -> None:
+    front = TestFront()
+    async with opened(tmp_path, allow) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front)
+        proposal = (await front.seen("editProposed"))["proposal"]
+        assert front.asked == [] and (app.cwd / "a.txt").read_text() == BEFORE
+        snapshot = await app.request("session/attach", TestFront(), sessionId=session)
+        assert [p["proposalId"] for p in snapshot["proposals"]] == [proposal["proposalId"]]
+        assert app.deps.proposals is not None
+        await app.deps.proposals.resolve(proposal["proposalId"], {"all": "reject"}, message="no thanks")
+        result = (await front.seen("turnFinished"))["result"]
+        assert (app.cwd / "a.txt").read_text() == BEFORE
+        assert result["permissionDenials"][0]["toolName"] == "Write"
+        assert "no thanks" in told(app) or "rejected" in told(app)
+
+
+@pytest.mark.parametrize("changes", [{"mode": "acceptEdits"}, {"mode": "bypassPermissions"}])
+async def test_where_edits_need_no_asking_they_land_at_once_and_stay_marked(tmp_path: Path, changes: Json) -> None:
+    front = TestFront()
+    async with opened(tmp_path, allow) as app:
+        session = await app.new(front, **changes)
+        await app.send(session, "edit", front, wait=True)
+        assert "line three\n" in (app.cwd / "a.txt").read_text()
+        (proposal,) = (await app.request("session/attach", TestFront(), sessionId=session))["proposals"]
+        assert {hunk["state"] for hunk in proposal["hunks"]} == {"landed"}
+
+
+async def test_review_off_neither_waits_nor_marks(tmp_path: Path) -> None:
+    front = TestFront()
+    async with opened(tmp_path, allow) as app:
+        session = await app.new(front)
+        await app.request("session/configure", sessionId=session, review="off")
+        await app.send(session, "edit", front, wait=True)
+        assert "line three\n" in (app.cwd / "a.txt").read_text()
+        assert (await app.request("session/attach", TestFront(), sessionId=session))["proposals"] == []
+
+
+async def test_an_interrupt_while_hunks_wait_withdraws_them(tmp_path: Path) -> None:
+    front = TestFront()
+    async with opened(tmp_path, allow) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front)
+        await front.seen("editProposed")
+        await app.request("session/interrupt", sessionId=session)
+        assert (app.cwd / "a.txt").read_text() == BEFORE
+        assert (await app.request("session/attach", TestFront(), sessionId=session))["proposals"] == []
+
+
+async def test_proposals_are_there_after_a_restart(tmp_path: Path) -> None:
+    async with opened(tmp_path, allow) as app:
+        session = await app.new(mode="acceptEdits")
+        await app.send(session, "edit", wait=True)
+        await anyio.lowlevel.checkpoint()
+    async with running(tmp_path, decide=allow, editor=True) as app:
+        (proposal,) = (await app.request("session/attach", TestFront(), sessionId=session))["proposals"]
+        assert len(proposal["hunks"]) == 2
+        await app.request("session/delete", sessionId=session)
+        assert app.deps.proposals is not None and app.deps.proposals.list(session) == []
