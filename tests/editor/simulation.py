@@ -48,9 +48,9 @@ WEIGHTS = {
     "newline": 4,
     "undo": 4,
     "redo": 2,
-    "agent": 8,
-    "decide": 16,
-    "deliver": 60,
+    "agent": 14,
+    "decide": 26,
+    "deliver": 70,
     "flush": 12,
     "refuse": 1,
     "drop": 1,
@@ -131,7 +131,7 @@ class Simulation:
         self.read: dict[str, set[Char]] = {}  # by tool use: the characters the agent had read
         self.made: dict[str, list[tuple[str, str, str]]] = {}  # by proposal: its hunks as they were born
         self.decided: set[Char] = set()  # characters the person put their own words over
-        self.old_texts: set[str] = set()  # of every hunk there ever was
+        self.read_texts: set[str] = set()  # what hunks stood over when they were made or decided
         self.checked = 0
         self.states: set[str] = set()
         self.landings = 0
@@ -207,7 +207,7 @@ class Simulation:
 
     async def _agent(self, a: int, b: int, c: int) -> None:
         """Read, change some lines, and have it reviewed or landed."""
-        if sum(proposal.open for proposal in self.editor.proposals.live()) > 4:
+        if sum(proposal.open for proposal in self.editor.proposals.live()) > 12:
             return
         self._serial += 1
         tool_use = f"u{self._serial}"
@@ -264,11 +264,11 @@ class Simulation:
 
     def _may_replace(self, hunk: Hunk) -> None:
         """What stands in a hunk when the person decides to put their own words there is theirs to replace."""
-        mirror = self.editor.documents.known(URI)
-        if mirror is None:
-            return
-        here = [char for char in mirror.text[hunk.start : hunk.end] if char in GREEK]
-        self.decided |= {char for char in self._chars() if char.text in here}
+        mirror = self.editor.documents.get(URI)
+        if mirror is not None and mirror.version is not None:
+            then = self.client.open_documents[URI].history[mirror.version]
+            self.decided.update(then[hunk.start : hunk.end])
+            self.read_texts.add(mirror.text[hunk.start : hunk.end])
 
     async def _reopen(self, a: int) -> None:
         await self._rest()
@@ -354,11 +354,11 @@ class Simulation:
         for applied in self.client.applied[self.checked :]:
             self.landings += 1
             proposals = self.editor.proposals._proposals.values()
-            self.old_texts |= {hunk.old_text for proposal in proposals for hunk in proposal.hunks}
+            self.read_texts |= {hunk.old_text for proposal in proposals for hunk in proposal.hunks}
             known = set[Char]().union(*self.read.values()) | self.decided
             for removed, inserted in zip(applied.removed, applied.inserted, strict=True):
-                if "".join(char.text for char in removed) in self.old_texts:
-                    continue  # reads exactly as the agent read it, though some of it may have been typed anew
+                if "".join(char.text for char in removed) in self.read_texts:
+                    continue  # reads exactly as it was read, though some of it may have been typed anew
                 lost = [char.text for char in removed if char.text in GREEK and char not in known]
                 assert _is_within(lost, inserted), f"lost {lost} to {inserted!r}"
         self.checked = len(self.client.applied)
@@ -379,7 +379,7 @@ class Simulation:
     def _place(self, a: int, b: int) -> int:
         """Anywhere, but more often where a hunk is: that is where the trouble is."""
         hunks = [hunk for proposal in self.editor.proposals.live() for hunk in proposal.hunks]
-        if hunks and b % 2:
+        if hunks and b % 3 == 0:
             hunk = hunks[b % len(hunks)]
             at = hunk.start + a % (hunk.end - hunk.start + 2)
         else:

@@ -94,7 +94,7 @@ class DocumentEdits:
 
             async def ask() -> None:
                 try:
-                    flight.answer = await self._client.apply_edit(document.uri, document.version, edits, label)
+                    flight.answer = await self._client.apply_edit(document.client_uri, document.version, edits, label)
                 except ClientGone:
                     flight.answer = False
                 flight.heard.set()
@@ -121,8 +121,11 @@ class DocumentEdits:
         return "failed" if agreed and flight.answer else "unknown"
 
     async def _agree(self, uri: str) -> bool:
+        document = self._documents.get(uri)
+        if document is None:
+            return False
         try:
-            answer = await self._client.document(uri)
+            answer = await self._client.document(document.client_uri)
         except ClientGone:
             return False
         document = self._documents.get(uri)

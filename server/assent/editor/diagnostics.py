@@ -75,7 +75,7 @@ class Diagnostics:
             return None
         try:
             answer = await self._client.query(
-                "diagnostics", {"uri": document.uri, "settleMs": settle_ms, "timeoutMs": timeout_ms}
+                "diagnostics", {"uri": document.client_uri, "settleMs": settle_ms, "timeoutMs": timeout_ms}
             )
         except ClientGone:
             return None

@@ -61,7 +61,8 @@ class Expectation:
 
 @dataclass(slots=True, kw_only=True)
 class Document:
-    uri: str
+    uri: str  # in the one spelling we key by
+    client_uri: str  # as the client spells it: what goes back on the wire
     path: str | None
     language_id: str
     version: int | None  # None: closed, and followed on disk
@@ -97,12 +98,13 @@ class Documents:
     # --- what the client tells ---------------------------------------------------------------------------------------
 
     def open(self, uri: str, language_id: str, version: int | None, text: str) -> None:
-        uri = same_document(uri)
+        client_uri, uri = uri, same_document(uri)
         text = joined_surrogates(text)
         known = self._documents.get(uri)
         before = text if known is None else known.text
         document = Document(
             uri=uri,
+            client_uri=client_uri,
             path=path_of(uri),
             language_id=language_id,
             version=0 if version is None else version,
@@ -167,9 +169,10 @@ class Documents:
 
     def rename(self, old_uri: str, new_uri: str) -> None:
         """A file or a folder. Clients send it before or after closing the old document and opening the new one."""
+        spelt = new_uri
         old_uri, new_uri = same_document(old_uri), same_document(new_uri)
         for uri in [uri for uri in self._documents if uri == old_uri or uri.startswith(old_uri + "/")]:
-            self._rename_one(uri, new_uri + uri[len(old_uri) :])
+            self._rename_one(uri, new_uri + uri[len(old_uri) :], spelt if uri == old_uri else "")
 
     def delete(self, uri: str) -> None:
         """A file or a folder is gone. A buffer of it may live on in the editor."""
@@ -217,6 +220,7 @@ class Documents:
         if uri not in self._documents:
             self._documents[uri] = Document(
                 uri=uri,
+                client_uri=uri,
                 path=path_of(uri),
                 language_id="",
                 version=None,
@@ -308,13 +312,13 @@ class Documents:
             document.text = text
             document.lines = LineIndex(text)
 
-    def _rename_one(self, old: str, new: str) -> None:
+    def _rename_one(self, old: str, new: str, spelt: str) -> None:
         document = self._documents.pop(old)
         there = self._documents.get(new)
         followers = self._followers.pop(old, 0)
         if followers:
             self._followers[new] = self._followers.get(new, 0) + followers
-        document.uri, document.path = new, path_of(new)
+        document.uri, document.client_uri, document.path = new, spelt or new, path_of(new)
         if there is None:
             self._documents[new] = document
         self._tell("renamed", there or document, document.text, (), old_uri=old)

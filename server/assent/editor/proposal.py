@@ -7,9 +7,9 @@ from typing import Any, Literal, cast
 import anyio
 
 from assent.editor.anchoring import context_of
+from assent.editor.documents import Document
 from assent.editor.hunks import STATES, Hunk, State
 from assent.editor.positions import Encoding, range_at
-from assent.editor.text import LineIndex
 from assent.types.blocks import Json
 from assent.types.ids import new_id
 from assent.types.ports import EditPlan
@@ -77,12 +77,13 @@ class Proposal:
         return next((hunk for hunk in self.hunks if hunk.hunk_id == hunk_id), None)
 
 
-def on_wire(proposal: Proposal, text: str, lines: LineIndex, version: int | None, encoding: Encoding) -> Json:
+def on_wire(proposal: Proposal, document: Document, encoding: Encoding) -> Json:
     """protocol.md's object, with what a client may want besides."""
+    text, lines = document.text, document.lines
     return {
         "proposalId": proposal.proposal_id,
-        "uri": proposal.uri,
-        "version": version,
+        "uri": document.client_uri,
+        "version": document.version,
         "baseHash": proposal.base_hash,
         "hunks": [
             {

@@ -26,7 +26,7 @@ from assent.editor.rebase import rebase
 from assent.editor.reports import report
 from assent.editor.splices import in_sequence
 from assent.editor.text import uniform_eol, with_eol
-from assent.editor.uris import path_of
+from assent.editor.uris import path_of, same_document
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ports import EditPlan
@@ -197,9 +197,13 @@ class Proposals:
     def get(self, proposal_id: str) -> Json:
         return self._wire(self._find(proposal_id))
 
-    def list(self, session_id: str | None = None) -> list[Json]:
-        """Those with a hunk that wants a decision or can still be rejected."""
-        return [self._wire(proposal) for proposal in self.live(session_id)]
+    def list(self, session_id: str | None = None, *, uri: str | None = None) -> list[Json]:
+        """Those with a hunk that wants a decision or can still be rejected; of one session, of one document."""
+        return [
+            self._wire(proposal)
+            for proposal in self.live(session_id)
+            if uri is None or proposal.uri == same_document(uri)
+        ]
 
     def live(self, session_id: str | None = None) -> "list[Proposal]":
         return [
@@ -376,8 +380,7 @@ class Proposals:
         return self._documents.follow(proposal.uri, "")
 
     def _wire(self, proposal: Proposal) -> Json:
-        document = self._document(proposal)
-        return on_wire(proposal, document.text, document.lines, document.version, self._documents.encoding)
+        return on_wire(proposal, self._document(proposal), self._documents.encoding)
 
     def _find(self, proposal_id: str) -> Proposal:
         found = self._proposals.get(proposal_id)

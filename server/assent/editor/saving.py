@@ -53,7 +53,7 @@ class SaveBarrier:
 
     async def _save(self, waiting: Sequence[Document]) -> str:
         """Ask the editor to save; why it could not, or empty. Then give format-on-save time to be reported."""
-        uris = [document.uri for document in waiting]
+        uris = [document.client_uri for document in waiting]
         try:
             answer = await self._client.save(uris)
         except ClientGone as error:
@@ -71,7 +71,7 @@ class SaveBarrier:
             async def ask() -> None:
                 nonlocal answer, gone
                 try:
-                    answer = await self._client.ask_unsaved([document.uri for document in waiting], reason)
+                    answer = await self._client.ask_unsaved([document.client_uri for document in waiting], reason)
                 except ClientGone as error:
                     gone = str(error) or "the editor is gone"
                 tasks.cancel_scope.cancel()

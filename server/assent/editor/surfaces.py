@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assent.editor.diagnostics import OWN_SOURCE
+from assent.editor.uris import same_document
 from assent.types.blocks import Json
 
 _INFORMATION = 3
@@ -42,7 +43,7 @@ def hunk_lenses(proposals: Iterable[Mapping[str, Any]]) -> list[Json]:
 def hunk_actions(proposals: Iterable[Mapping[str, Any]], uri: str, span: Mapping[str, Any] | None = None) -> list[Json]:
     """Code actions for the hunks of this document that the range touches, then for the file, then for everything."""
     everything = list(proposals)
-    here = [proposal for proposal in everything if proposal["uri"] == uri]
+    here = [proposal for proposal in everything if same_document(str(proposal["uri"])) == same_document(uri)]
     actions: list[Json] = []
     for proposal, hunk in _deciding(here):
         if span is not None and not _touch(hunk["range"], span):

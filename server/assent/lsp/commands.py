@@ -122,10 +122,9 @@ async def _decide_hunk(connection: "Connection", arguments: list[Any], decision:
 
 async def _decide_all(connection: "Connection", decision: str, uri: str | None) -> Json:
     decided: list[str] = []
-    for proposal in connection.app.editor.proposals.list():
-        if uri is None or proposal["uri"] == uri:
-            await connection.app.editor.proposals.resolve(proposal["proposalId"], {"all": decision})
-            decided.append(proposal["proposalId"])
+    for proposal in connection.app.editor.proposals.list(uri=uri):
+        await connection.app.editor.proposals.resolve(proposal["proposalId"], {"all": decision})
+        decided.append(proposal["proposalId"])
     return {"proposals": decided}
 
 

@@ -17,4 +17,4 @@ def shown(connection: "Connection", uri: str) -> list[Json]:
         return connection.chats.lenses(uri)
     if connection.client.flags.review:
         return []
-    return hunk_lenses(proposal for proposal in connection.app.editor.proposals.list() if proposal["uri"] == uri)
+    return hunk_lenses(connection.app.editor.proposals.list(uri=uri))

@@ -26,7 +26,7 @@ class HunkMarks:
     def _changed(self, event: ProposalEvent) -> None:
         connection = self._connection
         uri = str(event.proposal["uri"])
-        here = [proposal for proposal in connection.app.editor.proposals.list() if proposal["uri"] == uri]
+        here = connection.app.editor.proposals.list(uri=uri)
         marks = hunk_diagnostics(here)
         if marks != self._shown.get(uri, []):
             self._shown[uri] = marks
