@@ -1,11 +1,14 @@
 """One session's worth of tools on a real folder, called the way the executor calls them."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from assent.tools.files import DiskWorkspace
-from assent.tools.jobs import ShellJobs
+from assent.tools.jobs import Job, ShellJobs
 from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool, SessionState, ToolContext, ToolOutput
 from assent.types.blocks import Json
@@ -34,10 +37,11 @@ class Toolbox:
         self.asked: list[Elicitation] = []
         self.answer: ElicitationAnswer | None = None
         self.state = SessionState(cwd=str(root), on_change=self.changes.append)
-        self.jobs = ShellJobs(self.job_events.append)
+        self.jobs = ShellJobs(self._job_changed)
         self.spill = Spill(root.parent / "spilled")
         self.env: dict[str, str] = {}
         self.calls = 0
+        self._news: anyio.Event | None = None
 
     def context(self, **changes: Any) -> ToolContext:
         self.calls += 1
@@ -47,7 +51,7 @@ class Toolbox:
             "state": self.state,
             "workspace": self.workspace,
             "roots": (str(self.root),),
-            "progress": self.progress.append,
+            "progress": self._progressed,
             "elicit": self._elicit if self.answer is not None else None,
             "editor": self.editor,
             "jobs": self.jobs,
@@ -80,6 +84,29 @@ class Toolbox:
             return str(error)
         raise AssertionError(f"{tool} gave no error but {output}")
 
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait for progress, job events and output of watched jobs to make it true."""
+        with anyio.fail_after(20):
+            while not condition():
+                self._news = anyio.Event()
+                await self._news.wait()
+
+    def watch(self, job: Job) -> Job:
+        job.process.on_output = self._poke
+        return job
+
+    def _progressed(self, text: str) -> None:
+        self.progress.append(text)
+        self._poke()
+
+    def _job_changed(self, job: Json) -> None:
+        self.job_events.append(job)
+        self._poke()
+
+    def _poke(self) -> None:
+        if self._news is not None:
+            self._news.set()
+
     async def _elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
         self.asked.append(elicitation)
         assert self.answer is not None
@@ -97,3 +124,25 @@ class Spill:
         path = self.folder / f"{tool_use_id}.txt"
         path.write_text(text, encoding="utf-8")
         return str(path)
+
+
+async def gone(*pids: int) -> None:
+    """Wait until processes, which need not be our children, have ended."""
+    for pid in pids:
+        try:
+            fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            with anyio.fail_after(20):
+                await anyio.wait_readable(fd)
+        finally:
+            os.close(fd)
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"

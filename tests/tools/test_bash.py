@@ -1,18 +1,18 @@
 """Bash: output, directory, limits, background jobs, and what a child gets to see (T5, C1, S5)."""
 
 import os
-import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 import pytest
-from toolbox import Toolbox
 
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
 from assent.tools.environment import child_environment, hardened, safe_path
 from assent.tools.shell_process import Keeper
 from assent.types.errors import ToolError
+from toolbox import Toolbox, gone
 
 SECRET = "sk-ant-test-not-a-real-key"
 
@@ -63,20 +63,18 @@ async def test_a_timeout_kills_everything_the_command_started(box: Toolbox) -> N
     assert output.is_error
     text = str(output.content)
     assert "stopped after 0.3 seconds" in text
-    for pid in map(int, text.split("\n", 1)[0].split()):
-        await _gone(pid)
+    await gone(*map(int, text.split("\n", 1)[0].split()))
 
 
 async def test_a_cancelled_call_kills_its_processes(box: Toolbox) -> None:  # L14
     pids = box.root / "pids"
     os.mkfifo(pids)
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as group:
-            group.start_soon(_swallow, box, "sleep 1000 & echo $! $$ > pids; wait")
-            said = await anyio.to_thread.run_sync(pids.read_text)
-            group.cancel_scope.cancel()
-    for pid in map(int, said.split()):
-        await _gone(pid)
+    said = ""
+    async with anyio.create_task_group() as group:
+        group.start_soon(_swallow, box, "sleep 1000 & echo $! $$ > pids; wait")
+        said = await anyio.to_thread.run_sync(pids.read_text)
+        group.cancel_scope.cancel()
+    await gone(*map(int, said.split()))
 
 
 async def _swallow(box: Toolbox, command: str) -> None:
@@ -119,9 +117,7 @@ async def test_progress_streams_while_it_runs(box: Toolbox) -> None:
     os.mkfifo(gate)
     async with anyio.create_task_group() as group:
         group.start_soon(_swallow, box, "echo working; read line < gate; echo done")
-        with anyio.fail_after(20):
-            while not box.progress:
-                await anyio.sleep(0.01)
+        await box.until(lambda: box.progress)
         assert box.progress[0] == "working"
         await anyio.to_thread.run_sync(gate.write_text, "go\n")
 
@@ -174,7 +170,14 @@ async def test_git_runs_no_code_of_the_repository_in_a_command_nobody_was_asked_
 
 def test_the_environment_drops_secrets_and_traps() -> None:
     env = child_environment(
-        {"HOME": "/h", "PATH": "a:/bin::/usr/bin:.", "ANTHROPIC_X": "1", "ASSENT_Y": "1", "PS4": "$(x)", "KEY": "longsecret"},
+        {
+            "HOME": "/h",
+            "PATH": "a:/bin::/usr/bin:.",
+            "ANTHROPIC_X": "1",
+            "ASSENT_Y": "1",
+            "PS4": "$(x)",
+            "KEY": "longsecret",
+        },
         extra={"NEW": "1", "BASH_ENV": "x"},
         secrets=["longsecret", "1"],
     )
@@ -196,9 +199,9 @@ def test_a_hardened_path_holds_nothing_of_the_workspace(tmp_path: Path) -> None:
 async def test_a_command_is_fenced_when_there_is_a_fence(box: Toolbox) -> None:
     seen: list[tuple[bool, tuple[str, ...]]] = []
 
-    def fence(argv: object, read_only: bool, roots: object) -> list[str]:
-        seen.append((read_only, tuple(roots)))  # type: ignore[arg-type]
-        return ["/usr/bin/env", "FENCED=1", *argv]  # type: ignore[misc]
+    def fence(argv: Sequence[str], read_only: bool, roots: Sequence[str]) -> Sequence[str]:
+        seen.append((read_only, tuple(roots)))
+        return ["/usr/bin/env", "FENCED=1", *argv]
 
     box.tools["Bash"] = Bash(fence=fence)
     assert await box.text("Bash", command="echo $FENCED") == "1"
@@ -242,10 +245,8 @@ async def test_a_background_command_can_be_watched_and_is_announced_when_it_ends
     output = await box.call("Bash", command="echo one; read x < gate; echo two; exit 4", run_in_background=True)
     job_id = str(box.jobs.list()[0]["jobId"])
     assert job_id in str(output.content)
-    job = box.jobs.get(job_id)
-    with anyio.fail_after(20):
-        while not job.process.received:
-            await anyio.sleep(0.01)
+    job = box.watch(box.jobs.get(job_id))
+    await box.until(lambda: job.process.received)
     assert await box.text("BashOutput", bash_id=job_id) == "[running]\none"
     assert await box.text("BashOutput", bash_id=job_id) == "[running]\n(nothing new)"
     await anyio.to_thread.run_sync(gate.write_text, "go\n")
@@ -271,17 +272,16 @@ async def test_a_command_in_front_can_be_moved_to_the_background(box: Toolbox) -
     gate = box.root / "gate"
     os.mkfifo(gate)
     outputs: list[str] = []
+    job_id: str | None = None
 
     async def run() -> None:
         ctx = box.context(tool_use_id="front")
         outputs.append(str((await box.call_in(ctx, "Bash", {"command": "echo hi; read x < gate; echo bye"})).content))
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as group:
-            group.start_soon(run)
-            while not box.progress:
-                await anyio.sleep(0.01)
-            job_id = box.jobs.move_to_background("front")
+    async with anyio.create_task_group() as group:
+        group.start_soon(run)
+        await box.until(lambda: box.progress)
+        job_id = box.jobs.move_to_background("front")
     assert job_id is not None and job_id in outputs[0]
     await anyio.to_thread.run_sync(gate.write_text, "go\n")
     await _finished(box)
@@ -313,20 +313,4 @@ async def test_too_many_commands_at_once_are_refused(box: Toolbox, monkeypatch: 
 
 
 async def _finished(box: Toolbox) -> None:
-    with anyio.fail_after(20):
-        while any(job["state"] == "running" for job in box.jobs.list()):
-            await anyio.sleep(0.01)
-
-
-async def _gone(pid: int) -> None:
-    """Wait until a process that is not our child has ended."""
-    try:
-        fd = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        with anyio.fail_after(20):
-            await anyio.wait_readable(fd)
-    finally:
-        os.close(fd)
-    assert signal.SIGKILL
+    await box.until(lambda: all(job["state"] != "running" for job in box.jobs.list()))

@@ -1,6 +1,8 @@
 """What is not a plain file is refused at once and clearly; what is written is written whole (T3, safety.md)."""
 
 import os
+import resource
+import signal
 import socket
 import stat
 import threading
@@ -9,12 +11,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from toolbox import Toolbox
 
 from assent.tools import disk
 from assent.tools.files import DiskWorkspace, absolute, target_of
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditPlan
+from toolbox import Toolbox
 
 AT_ONCE = 5.0  # seconds: five times what safety.md asks for
 
@@ -195,11 +197,20 @@ async def test_a_file_that_changed_after_the_plan_is_not_overwritten(box: Toolbo
         await DiskWorkspace().apply(EditPlan(path=str(path), before=before, new_text="x", tool="", tool_use_id=""))
 
 
-async def test_a_full_disk_leaves_the_file_as_it_was_and_says_so(box: Toolbox) -> None:
-    limited = Path("/dev/full")
-    assert limited.exists()
-    with pytest.raises(OSError, match="No space"), limited.open("wb", buffering=0) as file:
-        disk._write_all(file.fileno(), b"x")
+async def test_a_write_the_disk_refuses_leaves_the_file_as_it_was_and_says_so(box: Toolbox) -> None:
+    (box.root / "a.txt").write_text("old")
+    await box.call("Read", file_path="a.txt")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        error = await box.error("Write", file_path="a.txt", content="new" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert error == f"{box.root}/a.txt could not be written, and is unchanged: File too large"
+    assert (box.root / "a.txt").read_text() == "old"
+    assert [path.name for path in box.root.iterdir()] == ["a.txt"]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +225,7 @@ async def test_a_full_disk_leaves_the_file_as_it_was_and_says_so(box: Toolbox) -
 )
 def test_paths_mean_the_working_directory(tmp_path: Path, path: str, expected: str) -> None:
     root = str(tmp_path.resolve())
-    assert absolute(path, root) == expected.format(root=root, home=os.path.expanduser("~"))
+    assert absolute(path, root) == expected.format(root=root, home=Path.home())
 
 
 def test_dot_dot_after_a_link_leads_where_the_kernel_would_go(tmp_path: Path) -> None:

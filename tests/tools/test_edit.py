@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from toolbox import Toolbox
 
 from assent.tools.text_match import replace_text
+from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText
+from toolbox import Toolbox
 
 from .test_read import notebook
 
@@ -212,16 +213,21 @@ async def test_a_notebook_cell_is_replaced_inserted_and_deleted(box: Toolbox) ->
 
 
 @pytest.mark.parametrize(
-    "spelled",
+    "spelling",
     [
-        lambda value: json.dumps(value, indent=1, ensure_ascii=False) + "\n",
-        lambda value: json.dumps(value, indent=2, ensure_ascii=True),
-        lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False),
-        lambda value: json.dumps(value, indent=4).replace("\n", "\r\n"),
-        lambda value: json.dumps(value, indent="\t"),
+        {"indent": 1, "ensure_ascii": False},
+        {"indent": 2},
+        {"separators": (",", ":"), "ensure_ascii": False},
+        {"indent": 4, "line_end": "\r\n"},
+        {"indent": "\t", "last": "\n"},
     ],
 )
-async def test_a_notebook_keeps_its_own_spelling_outside_the_cell(box: Toolbox, spelled: Any) -> None:
+async def test_a_notebook_keeps_its_own_spelling_outside_the_cell(box: Toolbox, spelling: Json) -> None:
+    def spelled(value: Json) -> str:
+        options = {key: option for key, option in spelling.items() if key not in ("line_end", "last")}
+        written = json.dumps(value, **options) + spelling.get("last", "")
+        return written.replace("\n", spelling.get("line_end", "\n"))
+
     before = notebook(metadata={"note": "é→"})
     before["cells"][0]["source"] = ["old"]
     (box.root / "n.ipynb").write_bytes(spelled(before).encode())

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import anyio
 import pytest
-from toolbox import Toolbox
 
 from assent.tools.jobs import ShellJobs
 from assent.tools.shell_process import Keeper
 from assent.types.errors import ToolError
+from toolbox import Toolbox, alive, gone
 
 # Each prints the pids of processes that it leaves running.
 LEFT_BEHIND = {
@@ -35,10 +35,10 @@ LEFT_BEHIND = {
 @pytest.mark.parametrize("command", LEFT_BEHIND.values(), ids=LEFT_BEHIND)
 async def test_closing_the_session_ends_what_a_command_left_behind(box: Toolbox, command: str) -> None:
     pids = [int(word) for word in (await box.text("Bash", command=command)).split()]
-    assert pids and all(_alive(pid) for pid in pids)
+    assert pids and all(alive(pid) for pid in pids)
     with anyio.fail_after(10):
         await box.jobs.close()
-    assert not any(_alive(pid) for pid in pids)
+    assert not any(alive(pid) for pid in pids)
 
 
 async def test_closing_the_session_ends_background_jobs_and_says_so(box: Toolbox) -> None:
@@ -55,16 +55,12 @@ async def test_stopping_a_job_finds_its_daemons_and_spares_others(box: Toolbox) 
     other = int(await box.text("Bash", command="sleep 1000 & echo $!"))
     command = LEFT_BEHIND["a daemon that forked twice"] + "; sleep 1000"
     await box.call("Bash", command=command, run_in_background=True)
-    job = box.jobs.get(str(box.jobs.list()[0]["jobId"]))
-    with anyio.fail_after(20):
-        while b"\n" not in job.process.output():
-            await anyio.sleep(0.01)
+    job = box.watch(box.jobs.get(str(box.jobs.list()[0]["jobId"])))
+    await box.until(lambda: b"\n" in job.process.output())
     daemon = int(job.process.output())
     await box.call("KillShell", shell_id=job.job_id)
-    with anyio.fail_after(20):
-        while _alive(daemon):
-            await anyio.sleep(0.01)
-    assert _alive(other)
+    await gone(daemon)
+    assert alive(other)
 
 
 SERVER = """
@@ -91,9 +87,7 @@ asyncio.run(main())
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 async def test_a_killed_server_leaves_no_process(tmp_path: Path, number: signal.Signals) -> None:
     commands = [re.sub(r"\bpid\b", f"pid{n}", command) for n, command in enumerate(LEFT_BEHIND.values())]
-    server = subprocess.Popen(
-        [sys.executable, "-c", SERVER, *commands], cwd=tmp_path, stdout=subprocess.PIPE, text=True
-    )
+    server = _start([sys.executable, "-c", SERVER, *commands], tmp_path)
     assert server.stdout is not None
     try:
         lines: list[str] = []
@@ -101,18 +95,23 @@ async def test_a_killed_server_leaves_no_process(tmp_path: Path, number: signal.
             lines.append((await anyio.to_thread.run_sync(server.stdout.readline)).strip())
         pids = [int(line) for line in lines[:-1]]
         assert len(pids) == len(LEFT_BEHIND) + 1
-        assert all(_alive(pid) for pid in pids)
-        watched = [os.pidfd_open(pid) for pid in pids]
+        assert all(alive(pid) for pid in pids)
         server.send_signal(number)
         server.wait(20)
     finally:
         server.kill()
         server.stdout.close()
     with anyio.fail_after(10):  # five times the two seconds asked for
-        for fd in watched:
-            await anyio.wait_readable(fd)
-            os.close(fd)
-    assert not any(_alive(pid) for pid in pids)
+        await gone(*pids)
+    assert not any(alive(pid) for pid in pids)
+
+
+def _start(argv: list[str], cwd: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(argv, cwd=cwd, stdout=subprocess.PIPE, text=True)
+
+
+def _descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def test_a_program_that_is_not_there_is_told(box: Toolbox) -> None:
@@ -124,12 +123,14 @@ async def test_a_program_that_is_not_there_is_told(box: Toolbox) -> None:
 
 async def test_a_dead_keeper_ends_its_processes_for_us_and_a_new_one_can_start() -> None:
     keeper = Keeper()
-    process = await keeper.start(["sleep", "1000"], cwd="/", env={"PATH": os.defpath})
+    process = await keeper.start(["sh", "-c", "echo $$; exec sleep 1000"], cwd="/", env={"PATH": os.defpath})
     supervisor = keeper._supervisor
     assert supervisor is not None
+    ready = anyio.Event()
+    process.on_output = ready.set
     with anyio.fail_after(20):
-        while process.pid is None:
-            await anyio.sleep(0.01)
+        await ready.wait()
+    pid = int(process.output())
     os.kill(supervisor, signal.SIGKILL)
     with anyio.fail_after(20):
         await process.ended.wait()
@@ -138,9 +139,7 @@ async def test_a_dead_keeper_ends_its_processes_for_us_and_a_new_one_can_start()
     with anyio.fail_after(20):
         await again.ended.wait()
     assert again.output() == b"hi\n"
-    with anyio.fail_after(20):
-        while _alive(process.pid):
-            await anyio.sleep(0.01)
+    await gone(pid)
     await keeper.close()
 
 
@@ -153,18 +152,10 @@ async def test_a_closed_session_starts_nothing() -> None:
 
 async def test_file_descriptors_do_not_leak(box: Toolbox) -> None:
     await box.call("Bash", command="true")
-    before = len(os.listdir("/proc/self/fd"))
+    before = _descriptors()
     for _ in range(20):
         await box.call("Bash", command="cd . && echo x")
         await box.call("Grep", pattern="x")
-    assert len(os.listdir("/proc/self/fd")) <= before + 1
+    assert _descriptors() <= before + 1
     output = await box.text("Bash", command="ls /proc/self/fd | tr '\\n' ' '")
     assert output.split() == ["0", "1", "2", "3"], "a child gets no descriptor of ours; the last is its own listing"
-
-
-def _alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"

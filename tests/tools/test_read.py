@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from toolbox import Toolbox
 
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
+from toolbox import Toolbox
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -45,7 +45,9 @@ async def test_a_slice_of_a_large_file_is_all_that_comes_back(box: Toolbox, end:
 
 async def test_a_read_without_limit_is_capped_by_lines_and_by_characters(box: Toolbox) -> None:
     (box.root / "long.txt").write_text("x\n" * 5000)
-    assert (await box.text("Read", file_path="long.txt")).endswith("[Lines 1 to 2000 of 5000; read on with offset 2001]")
+    assert (await box.text("Read", file_path="long.txt")).endswith(
+        "[Lines 1 to 2000 of 5000; read on with offset 2001]"
+    )
     (box.root / "wide.txt").write_text(("y" * 1900 + "\n") * 1000)
     text = await box.text("Read", file_path="wide.txt")
     assert len(text) < 110_000

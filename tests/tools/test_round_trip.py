@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toolbox import Toolbox
 
 from assent.tools.encoding import NotText, decode, encode
 from assent.tools.text_match import replace_text
+from toolbox import Toolbox
 
 ENCODINGS: dict[str, tuple[str, bytes]] = {
     "utf-8": ("utf-8", b""),
@@ -32,9 +32,7 @@ HUNKS = (("ALPHA", "beta"), ("ALPHA\nOMEGA", "one\ntwo\nthree"))
 
 FILES = [
     pytest.param(encoding, end, oddity, hunk, id=f"{encoding}, {end}, {oddity}, {number}")
-    for encoding, end, oddity, (number, hunk) in itertools.product(
-        ENCODINGS, LINE_ENDS, ODDITIES, enumerate(HUNKS)
-    )
+    for encoding, end, oddity, (number, hunk) in itertools.product(ENCODINGS, LINE_ENDS, ODDITIES, enumerate(HUNKS))
 ]
 assert len(FILES) >= 200
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from toolbox import Toolbox
 
 from assent.tools import ripgrep
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.types.errors import ToolError
+from toolbox import Toolbox
 
 RG = ripgrep.system_program()
 
@@ -158,10 +158,13 @@ async def test_a_configuration_file_of_the_environment_is_not_read(
     assert await found.text("Grep", pattern="needle") == "a.txt"
 
 
+def _no_env(path: str) -> bool:
+    return not path.endswith(".env")
+
+
 async def test_files_the_model_may_not_read_are_not_shown(tmp_path: Path) -> None:
     _tree(tmp_path, "a.txt", ".env")
-    may_read = lambda path: not path.endswith(".env")  # noqa: E731 -- the shape of the port
-    box = Toolbox(tmp_path, tools=[Glob(may_read=may_read), Grep(may_read=may_read)])
+    box = Toolbox(tmp_path, tools=[Glob(may_read=_no_env), Grep(may_read=_no_env)])
     assert await box.text("Glob", pattern="*") == "a.txt"
     assert await box.text("Grep", pattern="content") == "a.txt"
     assert await box.text("Grep", pattern="content", output_mode="content") == "a.txt:1:content of a.txt"
@@ -179,14 +182,33 @@ names = st.sampled_from(["a", "b.py", "c.log", ".d", "é.py", "build", "x y.txt"
 folders = st.lists(st.sampled_from(["src", "build", ".cfg", "deep"]), max_size=3).map("/".join)
 rules = st.lists(
     st.sampled_from(
-        ["*.log", "!c.log", "build", "/build", "build/", "src/*.py", "**/deep", "deep/**", "a", "/src/deep/a", ".d", "x\\ y.txt", "[ab]*", "!src"]
+        [
+            "*.log",
+            "!c.log",
+            "build",
+            "/build",
+            "build/",
+            "src/*.py",
+            "**/deep",
+            "deep/**",
+            "a",
+            "/src/deep/a",
+            ".d",
+            "x\\ y.txt",
+            "[ab]*",
+            "!src",
+        ]
     ),
     max_size=4,
 ).map("\n".join)
-texts = st.sampled_from(["needle\n", "x\nNEEDLE here\r\nneedle", "nothing", "", "a\nneedle\nb\nneedle\nneedle\n", "n\0needle"])
+texts = st.sampled_from(
+    ["needle\n", "x\nNEEDLE here\r\nneedle", "nothing", "", "a\nneedle\nb\nneedle\nneedle\n", "n\0needle"]
+)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 @given(
     files=st.dictionaries(st.tuples(folders, names), texts, min_size=1, max_size=12),
     ignores=st.dictionaries(st.tuples(folders, st.sampled_from([".gitignore", ".ignore"])), rules, max_size=3),

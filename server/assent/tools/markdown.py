@@ -58,12 +58,13 @@ class _Converter(HTMLParser):
         return text
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _BLOCKS and self._hidden == ["head"]:
+            self._hidden.clear()  # a head that was never closed
         if tag == "title":
-            self._in_title = not self._title
+            self._in_title = not self._title and self._hidden in ([], ["head"])
+            return
         if tag in _HIDDEN and not (tag == "head" and self._hidden):
             self._hidden.append(tag)
-        if tag == "body":
-            self._hidden.clear()  # a head that was never closed
         if self._hidden:
             return
         attributes = {name: value or "" for name, value in attrs}
@@ -115,6 +116,7 @@ class _Converter(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
             self._in_title = False
+            return
         if self._hidden:
             if tag in self._hidden:
                 while self._hidden.pop() != tag:
@@ -151,7 +153,7 @@ class _Converter(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self._title += data
-        if self._hidden:
+        if self._hidden or self._in_title:
             return
         if self._pre:
             self._out.append(data)
