@@ -1,11 +1,11 @@
 """One call, opened up: its paths resolved, its command parsed, its URL read, the rules that count. Parse first (P)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assent.permissions.context import PermissionContext
-from assent.permissions.paths import Located, PathRefused, locate, real_directory
+from assent.permissions.paths import Located, PathRefused, locate, with_real
 from assent.permissions.rules import RuleSet
-from assent.permissions.shell import Judgement, judge
+from assent.permissions.shell import Judgement, PathUse, judge, locations
 from assent.permissions.web import Site, site_of
 from assent.types.permissions import Action
 
@@ -14,18 +14,29 @@ from assent.types.permissions import Action
 class Case:
     action: Action
     context: PermissionContext
-    roots: tuple[str, ...]  # as given and as resolved
+    roots: tuple[str, ...]  # as given and as resolved, like the two below
+    read_roots: tuple[str, ...]
+    own_dirs: tuple[str, ...]
     rules: RuleSet
     reads: tuple[Located, ...] = ()
     writes: tuple[Located, ...] = ()
     refused: str = ""  # why a path could not be resolved
     shell: Judgement | None = None
     site: Site | None = None
+    found: dict[PathUse, tuple[Located, ...] | None] = field(default_factory=dict[PathUse, tuple[Located, ...] | None])
+
+    def locations(self, use: PathUse) -> tuple[Located, ...] | None:
+        """Every file a word of the command may name; None when that cannot be resolved."""
+        if use not in self.found:
+            try:
+                self.found[use] = tuple(locations(use, cwd=self.context.cwd, home=self.context.home))
+            except PathRefused:
+                self.found[use] = None
+        return self.found[use]
 
 
 def open_case(action: Action, context: PermissionContext) -> Case:
     given = context.effective_roots
-    roots = tuple(dict.fromkeys((*given, *(real_directory(root) for root in given))))
     reads: tuple[Located, ...] = ()
     writes: tuple[Located, ...] = ()
     refused = ""
@@ -40,7 +51,9 @@ def open_case(action: Action, context: PermissionContext) -> Case:
     return Case(
         action=action,
         context=context,
-        roots=roots,
+        roots=with_real(given),
+        read_roots=with_real(context.read_roots),
+        own_dirs=with_real(context.own_dirs),
         rules=context.effective_rules,
         reads=reads,
         writes=writes,

@@ -10,10 +10,10 @@ from typing import Literal
 
 from assent.permissions import globs
 from assent.permissions.case import Case
-from assent.permissions.paths import Located, PathRefused, fold, inside, under
+from assent.permissions.paths import Located, fold, inside, under
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
-from assent.permissions.shell import Part, PathUse, locations
+from assent.permissions.shell import Part, PathUse
 from assent.permissions.web import host_denied, host_matches
 
 By = Literal["table", "rules", "mode"]
@@ -149,10 +149,7 @@ def _touched(case: Case, rule: Rule) -> Iterator[Located]:
     for part in case.shell.parts:
         sure = (*part.reads, *part.removes) if reading else (*part.writes, *part.outputs, *part.removes)
         for use in (*sure, *part.maybe):
-            try:
-                yield from locations(use, cwd=case.context.cwd, home=case.context.home)
-            except PathRefused:
-                continue
+            yield from case.locations(use) or ()
 
 
 def _reaches_below(case: Case, rule: Rule) -> bool:
@@ -164,10 +161,7 @@ def _reaches_below(case: Case, rule: Rule) -> bool:
         if part.recursive:
             starts.append(case.context.cwd)
             for use in part.reads:
-                try:
-                    starts += [found.target for found in locations(use, cwd=case.context.cwd, home=case.context.home)]
-                except PathRefused:
-                    return True
+                starts += [located.target for located in case.locations(use) or ()]
     patterns = globs.absolute_patterns(rule.path, roots=case.roots, home=case.context.home, wide=True)
     prefixes = [globs.literal_prefix(pattern) or "/" for pattern in patterns]
     return any(under(prefix, start) or under(start, prefix) for prefix in prefixes for start in starts)
@@ -279,11 +273,8 @@ def _outputs_covered(case: Case, part: Part, allow: Iterable[Rule], *, by: By) -
 def _use_allowed(case: Case, rule: Rule, use: PathUse) -> bool:
     if not use.word.known or use.directories is None:
         return False
-    try:
-        found = list(locations(use, cwd=case.context.cwd, home=case.context.home))
-    except PathRefused:
-        return False
-    return rule.bare or all(_path_allowed(case, rule, located) for located in found)
+    found = case.locations(use)
+    return found is not None and (rule.bare or all(_path_allowed(case, rule, located) for located in found))
 
 
 def _all_editable(case: Case, uses: Iterable[PathUse]) -> bool:
@@ -293,17 +284,16 @@ def _all_editable(case: Case, uses: Iterable[PathUse]) -> bool:
 def _use_in_scope(case: Case, use: PathUse, *, reading: bool) -> bool:
     if use.directories is None:
         return False
-    try:
-        found = list(locations(use, cwd=case.context.cwd, home=case.context.home))
-    except PathRefused:
-        return False
-    return all(_in_scope(case, located, reading=reading) and not _odd(located) for located in found)
+    found = case.locations(use)
+    return found is not None and all(
+        _in_scope(case, located, reading=reading) and not _odd(located) for located in found
+    )
 
 
 def _in_scope(case: Case, located: Located, *, reading: bool) -> bool:
     if located.written == "/dev/null":
         return True
-    return inside(located, (*case.roots, *case.context.read_roots) if reading else case.roots)
+    return inside(located, (*case.roots, *case.read_roots) if reading else case.roots)
 
 
 def _odd(located: Located) -> bool:
@@ -314,11 +304,11 @@ def _iron_part(case: Case, part: Part) -> str | None:
     home, cwd = case.context.home, case.context.cwd
     for uses, sure in ((part.writes, True), (part.outputs, True), (part.maybe, False)):
         for use in uses:
-            for located in _locations_if_any(case, use):
+            for located in case.locations(use) or ():
                 if reason := _protected(case, located, sure=sure):
                     return f"`{use.word.text}` is protected: {reason}."
     for use in (*part.reads, *part.maybe):
-        for located in _locations_if_any(case, use):
+        for located in case.locations(use) or ():
             if reason := protected_read(located, roots=case.roots):
                 return f"`{use.word.text}` holds {reason}."
     recursive = any(word.startswith("-") and ("r" in word or "R" in word) for word in part.argv[1:])
@@ -327,23 +317,16 @@ def _iron_part(case: Case, part: Part) -> str | None:
             return f"Nobody can tell what `{' '.join(part.argv)}` would remove."
         swept = [cwd] if use.directories is None else list(use.directories)
         everything = use.word.wild and use.word.text.lstrip("./") in ("*", "**", "{*,.*}")
-        for located in _locations_if_any(case, use):
+        for located in case.locations(use) or ():
             risk = root_at_risk(located, roots=case.roots, home=home)
             if risk or (everything and any(place in case.roots or place == home for place in swept)):
                 return f"`{' '.join(part.argv)}` would remove or move {risk or 'everything in a workspace folder'}."
     return None
 
 
-def _locations_if_any(case: Case, use: PathUse) -> list[Located]:
-    try:
-        return list(locations(use, cwd=case.context.cwd, home=case.context.home))
-    except PathRefused:
-        return []
-
-
 def _protected(case: Case, located: Located, *, sure: bool = True) -> str | None:
     context = case.context
-    return protected_write(located, roots=case.roots, home=context.home, own_dirs=context.own_dirs, sure=sure)
+    return protected_write(located, roots=case.roots, home=context.home, own_dirs=case.own_dirs, sure=sure)
 
 
 def _names(case: Case) -> set[str]:

@@ -6,14 +6,14 @@ Searches leave out files that a Read rule keeps back; the fetching tool asks whi
 from collections.abc import Callable
 
 from assent.permissions.context import PermissionContext
-from assent.permissions.paths import PathRefused, fold, locate, real_directory
+from assent.permissions.paths import PathRefused, fold, locate, with_real
 from assent.permissions.rules import READERS
 
 
 def may_read(context: PermissionContext) -> Callable[[str], bool]:
     """May a search show this absolute path? False for what a deny or ask rule for reading covers, by any name."""
     rules = (*context.effective_rules.rules, *context.policy.rules.rules)
-    roots = (*context.effective_roots, *(real_directory(root) for root in context.effective_roots))
+    roots = with_real(context.effective_roots)
     patterns = [
         pattern
         for rule in rules

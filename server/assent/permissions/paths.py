@@ -90,15 +90,19 @@ def under(path: str, root: str) -> bool:
 
 
 def inside(located: Located, roots: Iterable[str]) -> bool:
-    """Both the written path and its target lie in a root, taken as written or as resolved."""
-    written = False
-    target = False
-    for root in roots:
-        plain = os.path.normpath(root)
-        real = real_directory(plain)
-        written = written or under(located.written, plain) or under(located.written, real)
-        target = target or under(located.target, real)
-    return written and target and located.sure
+    """Both the written path and its target lie in a root. `roots` hold each root as given and as resolved."""
+    roots = tuple(roots)
+    return (
+        located.sure
+        and any(under(located.written, root) for root in roots)
+        and any(under(located.target, root) for root in roots)
+    )
+
+
+def with_real(directories: Iterable[str]) -> tuple[str, ...]:
+    """Each directory as given and as resolved."""
+    given = [os.path.normpath(directory) for directory in directories]
+    return tuple(dict.fromkeys((*given, *(real_directory(directory) for directory in given))))
 
 
 def real_directory(path: str) -> str:

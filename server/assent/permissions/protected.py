@@ -3,13 +3,14 @@
 Judged by name, so a file counts before it exists, in any letter case. Names above the workspace root do not count:
 somebody who opens their dotfiles works on dotfiles. Ordinary source files that tools run by convention (package.json,
 Makefile, conftest.py) are not here: they are what an agent is for, and edits to them are reviewed like any other.
+`roots` and `own_dirs` hold each directory as given and as resolved.
 """
 
 import re
 from collections.abc import Iterable
 from itertools import pairwise
 
-from assent.permissions.paths import Located, fold, real_directory, under
+from assent.permissions.paths import Located, fold, under
 from assent.permissions.text import names
 
 _DIRECTORIES = {
@@ -142,7 +143,7 @@ def protected_write(
     """
     roots, own_dirs = tuple(roots), tuple(own_dirs)
     for name in located.names:
-        if any(under(name, real_directory(own)) or under(name, own) for own in own_dirs):
+        if any(under(name, own) for own in own_dirs):
             return "Assent's own settings and data"
         below, in_root = _below_root(name, roots)
         if reason := _named(below):
@@ -182,7 +183,7 @@ def root_at_risk(located: Located, *, roots: Iterable[str], home: str) -> str | 
         if under(home.rstrip("/"), name):
             return "the home directory"
         for root in roots:
-            if under(root.rstrip("/"), name) or under(real_directory(root), name):
+            if under(root, name):
                 return "a whole workspace folder"
     return None
 
@@ -214,9 +215,5 @@ def _named(path: str) -> str | None:
 
 def _below_root(name: str, roots: tuple[str, ...]) -> tuple[str, bool]:
     """The part of the path below the deepest root that holds it, and whether there is one."""
-    best = ""
-    for root in roots:
-        for form in (root.rstrip("/"), real_directory(root)):
-            if under(name, form) and len(form) > len(best):
-                best = form
-    return (name[len(best) + 1 :], True) if best else (name, False)
+    best = max((root for root in roots if under(name, root)), key=len, default="")
+    return (name[len(best.rstrip("/")) + 1 :], True) if best else (name, False)
