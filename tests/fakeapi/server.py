@@ -85,6 +85,8 @@ class FakeApi:
         self.requests: list[Request] = []
         self.cache = PromptCache(minimum=min_cache_tokens)
         self.port = 0
+        self.connections = 0  # how many were made, ever
+        self._closed = 0
         self._extra_models = dict(extra_models or {})
         self._check_on_exit = check_on_exit
         self._script: deque[Answer] = deque()
@@ -99,6 +101,7 @@ class FakeApi:
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._arrivals = Arrivals()
+        self._closings = Arrivals()
 
     # --- the script ---------------------------------------------------------------------------------------------------
 
@@ -163,6 +166,10 @@ class FakeApi:
         """Waits until `count` calls have come in, and gives the last of them. Bound it with a timeout."""
         await self._arrivals.wait(count)
         return self.requests[count - 1]
+
+    async def closed(self, count: int) -> None:
+        """Waits until so many connections have ended."""
+        await self._closings.wait(count)
 
     # --- what happened ------------------------------------------------------------------------------------------------
 
@@ -255,6 +262,7 @@ class FakeApi:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = cast("asyncio.Task[None]", asyncio.current_task())
         self._tasks.add(task)
+        self.connections += 1
         connection = wire.Connection(reader, writer)
         try:
             while (head := await connection.read_request()) is not None:
@@ -274,6 +282,8 @@ class FakeApi:
         finally:
             self._tasks.discard(task)
             connection.close()
+            self._closed += 1
+            self._closings.arrived(self._closed)
 
     async def _answer(self, connection: wire.Connection, request: Request) -> bool:
         """Answers one call; False when the connection is done for."""

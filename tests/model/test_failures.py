@@ -86,7 +86,9 @@ def test_other_statuses_keep_kind_status_and_request_id(status: int, kind: str) 
         (500, {"error": "words"}, "api_error", "HTTP 500"),
     ],
 )
-def test_bodies_that_are_not_the_usual_json_still_make_sense(status: int, body: object, kind: str, message: str) -> None:
+def test_bodies_that_are_not_the_usual_json_still_make_sense(
+    status: int, body: object, kind: str, message: str
+) -> None:
     failure = from_answer(status, {}, body, now=0.0)
     assert (failure.kind, failure.message) == (kind, message)
 

@@ -269,7 +269,11 @@ class TestPersistentMode:
 class TestFastMode:
     @pytest.mark.parametrize(
         "refusal",
-        [fails(429, "rate_limit_error"), OVERLOADED, fails(400, "invalid_request_error", "speed: fast mode is not enabled")],
+        [
+            fails(429, "rate_limit_error"),
+            OVERLOADED,
+            fails(400, "invalid_request_error", "speed: fast mode is not enabled"),
+        ],
     )
     async def test_that_is_refused_goes_on_at_standard_speed_and_rests(self, refusal: CallFailed) -> None:
         clock = InstantClock()
