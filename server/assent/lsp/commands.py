@@ -61,11 +61,16 @@ async def answer_ask(connection: "Connection", arguments: list[Any]) -> Any:
 
 
 async def ask(connection: "Connection", arguments: list[Any]) -> Any:
-    """A code action's data, or {prompt}: act in the last chat document's session, else in a new one."""
+    """A code action's data, or {prompt}: act in the last chat document's session, else in a new one.
+
+    With `compose` nothing is sent: the answer is the prompt.
+    """
     data = _object(arguments, 0, "{action, uri, range} or {prompt}")
     prompt = data.get("prompt")
     if not isinstance(prompt, str):
         prompt = _prompt_of(connection, data)
+    if data.get("compose") is True:
+        return {"prompt": prompt}  # a client with a chat of its own shows and sends the words there
     if data.get("action") == "ask":
         return await connection.chats.begin_question(prompt)
     return await connection.chats.post(prompt)
