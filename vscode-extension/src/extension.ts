@@ -19,6 +19,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const server = new ServerProcess(context, secrets, {
     // The server's actions are its commands; the ones that start a turn are shown in our chat.
     executeCommand: (command, args, next) => (command === "assent.ask" && isActionData(args[0]) ? actions.run(args[0]) : next(command, args)),
+    // The status bar item says what is happening; a second line beside it would only repeat it.
+    handleWorkDoneProgress: () => undefined,
     workspace: { configuration: (params, token, next) => (params.items.every((item) => item.section === "assent") ? params.items.map(() => serverSettings().settings) : next(params, token)) },
   });
   const queries = new EditorQueries();

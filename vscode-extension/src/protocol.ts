@@ -197,6 +197,7 @@ export interface InitializationOptions {
   settings?: Json;
   settingsLevel?: "user" | "project";
   trusted?: boolean;
+  apiKey?: string;
 }
 
 export interface SessionNew {

@@ -1,4 +1,4 @@
-/** The API key, in the editor's SecretStorage and nowhere else; the server gets it through its environment. */
+/** The API key, in the editor's SecretStorage and nowhere else; the server gets it with `initialize`, never through a file or an environment that its children would inherit. */
 import * as vscode from "vscode";
 
 const NAME = "assent.apiKey";

@@ -53,10 +53,10 @@ export async function findServer(machine: Machine, settings: ServerSettings, bun
     return failed(`The server at ${settings.path} does not start`, `${firstLine(answer.stderr) || "It could not be run."} Correct the setting assent.server.path, or clear it to let Assent find its server.`, "openSettings");
   }
   if (settings.python) {
-    const version = await pythonVersion(machine, settings.python);
-    if (!version) return failed(`${settings.python} is not a Python interpreter`, "Correct the setting assent.server.python, or clear it to let Assent find one.", "openSettings");
-    if (!newEnough(version)) return tooOld([`${settings.python} is Python ${version.join(".")}`]);
-    if (await hasServer(machine, settings.python)) return ready(settings.python, MODULE, "the setting assent.server.python");
+    const found = await probe(machine, settings.python);
+    if (!found) return failed(`${settings.python} is not a Python interpreter`, "Correct the setting assent.server.python, or clear it to let Assent find one.", "openSettings");
+    if (!newEnough(found.version)) return tooOld([`${settings.python} is Python ${found.version.join(".")}`]);
+    if (found.server) return ready(settings.python, MODULE, "the setting assent.server.python");
     return bundle.wheel ? installed(machine, bundle, settings.python) : failed(`Assent is not installed for ${settings.python}`, `Run: ${settings.python} -m pip install assent`, "choosePython");
   }
   const onPath = await machine.run("assent", ["--version"]);
@@ -68,10 +68,10 @@ export async function findServer(machine: Machine, settings: ServerSettings, bun
 async function findPython(machine: Machine, bundle: Bundle): Promise<Found> {
   const old: string[] = [];
   for (const name of pythonNames(machine.platform)) {
-    const version = await pythonVersion(machine, name);
-    if (!version) continue;
-    if (newEnough(version)) return installed(machine, bundle, name);
-    old.push(`${name} is Python ${version.join(".")}`);
+    const found = await probe(machine, name);
+    if (!found) continue;
+    if (newEnough(found.version)) return installed(machine, bundle, name);
+    old.push(`${name} is Python ${found.version.join(".")}`);
   }
   if (old.length > 0) return tooOld(old);
   return failed("Assent needs Python, and none was found", `Install Python ${OLDEST.join(".")} or newer, then reload this window. If you have one already, choose it.`, "choosePython");
@@ -114,14 +114,17 @@ function pythonNames(platform: NodeJS.Platform): string[] {
   return platform === "win32" ? ["python", "python3", "py"] : ["python3", ...numbered, "python"];
 }
 
-async function pythonVersion(machine: Machine, python: string): Promise<number[] | null> {
-  const answer = await machine.run(python, ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]);
-  const match = answer.code === 0 ? /^(\d+)\.(\d+)/.exec(answer.stdout.trim()) : null;
-  return match ? [Number(match[1]), Number(match[2])] : null;
+/** One start of the interpreter tells both: its version, and whether it has the server. */
+const PROBE = "import sys; print('%d.%d' % sys.version_info[:2]); import importlib.util as u; print(bool(u.find_spec('assent') and u.find_spec('assent.cli.main')))";
+
+async function probe(machine: Machine, python: string): Promise<{ version: number[]; server: boolean } | null> {
+  const answer = await machine.run(python, ["-c", PROBE]);
+  const match = /^(\d+)\.(\d+)/.exec(answer.stdout.trim());
+  return match ? { version: [Number(match[1]), Number(match[2])], server: /True\s*$/.test(answer.stdout) } : null;
 }
 
 async function hasServer(machine: Machine, python: string): Promise<boolean> {
-  return (await machine.run(python, ["-c", "import assent.cli.main"])).code === 0;
+  return (await probe(machine, python))?.server ?? false;
 }
 
 function newEnough(version: number[]): boolean {

@@ -117,7 +117,7 @@ export class ServerProcess implements vscode.Disposable {
     }
     if (!server) return;
     this.log.info(`server: ${server.command} ${server.args.join(" ")} (from ${server.origin})`);
-    const client = this.makeClient(server);
+    const client = this.makeClient(server, await this.secrets.key());
     this.client = client;
     try {
       await client.start();
@@ -156,19 +156,20 @@ export class ServerProcess implements vscode.Disposable {
     return { wheel, stamp, venv: path.join(this.context.globalStorageUri.fsPath, "server") };
   }
 
-  private makeClient(server: ServerCommand): LanguageClient {
+  private makeClient(server: ServerCommand, key: string | undefined): LanguageClient {
     const options: LanguageClientOptions = {
       documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
       outputChannel: this.log,
       progressOnInitialization: false,
-      initializationOptions: { assent: this.initialization() },
+      initializationOptions: { assent: this.initialization(key) },
       middleware: this.middleware,
+      initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => this.closed(),
       },
     };
-    const client = new LanguageClient("assent", "Assent", () => this.spawnServer(server), options);
+    const client = new QuietClient("assent", "Assent", () => this.spawnServer(server), options);
     for (const register of this.asked) register(client);
     client.onNotification(NOTIFICATIONS.status, (status: ServerStatus) => {
       this.status = status;
@@ -182,26 +183,26 @@ export class ServerProcess implements vscode.Disposable {
     return client;
   }
 
-  private async spawnServer(server: ServerCommand): Promise<ChildProcess> {
-    const key = await this.secrets.key();
+  private spawnServer(server: ServerCommand): Promise<ChildProcess> {
     const child = spawn(server.command, server.args, {
       cwd: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
-      env: { ...process.env, ...(key ? { ANTHROPIC_API_KEY: key } : {}), PYTHONUTF8: "1" },
+      env: { ...process.env, PYTHONUTF8: "1" },
       shell: false,
     });
     child.stderr?.on("data", (chunk: Buffer) => (this.tail = (this.tail + chunk.toString("utf8")).slice(-LOG_KEPT)));
     child.on("exit", (code, signal) => {
       if (!this.stopping) this.tail = `${this.tail}\n[the server ended: ${signal ?? `exit code ${code}`}]`.slice(-LOG_KEPT);
     });
-    return child;
+    return Promise.resolve(child);
   }
 
-  private initialization(): InitializationOptions {
+  private initialization(key: string | undefined): InitializationOptions {
     return {
       client: { permissions: true, elicitation: true, review: true, editorQueries: true, save: true, partials: true },
       settings: serverSettings().settings,
       settingsLevel: serverSettings().level,
       trusted: vscode.workspace.isTrusted,
+      ...(key ? { apiKey: key } : {}),
     };
   }
 
@@ -248,6 +249,13 @@ export class ServerProcess implements vscode.Disposable {
   private show(panel: ServerPanel): void {
     this.panel = panel;
     this.changed.fire();
+  }
+}
+
+/** Our own panel says what is wrong and what to do; the library's pop-ups would only repeat it in worse words. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
   }
 }
 

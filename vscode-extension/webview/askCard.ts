@@ -8,6 +8,8 @@ export interface AskHost {
   answer(askId: string, answer: PermissionAnswer): void;
   showDiff(proposalId: string): void;
   openFile(path: string, line?: number): void;
+  /** The same text with paths inside the workspace made relative to it. */
+  short(text: string): string;
 }
 
 const SCOPES: Record<Suggestion["scope"], string> = {
@@ -36,9 +38,9 @@ export function askCard(ask: PermissionAsk, host: AskHost): HTMLElement {
   const card = h(
     "section",
     { class: "card ask", role: "group", "aria-label": `Permission needed: ${label}`, "data-ask": ask.askId },
-    h("header", {}, icon(plan ? "checklist" : "shield"), h("h3", {}, revealed(label))),
-    ask.reason ? h("p", { class: "why" }, revealed(ask.reason)) : null,
-    body(ask, host),
+    h("header", {}, icon(plan ? "checklist" : "shield"), h("h3", {}, host.short(revealed(label)))),
+    ask.reason ? h("p", { class: "why" }, ...withCode(revealed(ask.reason))) : null,
+    h("div", { class: "shown", tabindex: 0 }, body(ask, host)),
     h(
       "div",
       { class: "buttons" },
@@ -67,7 +69,7 @@ function body(ask: PermissionAsk, host: AskHost): Node | null {
   }
   if (ask.proposal) {
     const path = decodeURIComponent(ask.proposal.uri.replace(/^file:\/\//, ""));
-    const views = ask.proposal.hunks.slice(0, 20).map((hunk) => diffView(hunk.oldText, hunk.newText, path, { openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
+    const views = ask.proposal.hunks.slice(0, 20).map((hunk) => diffView(hunk.oldText, hunk.newText, path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
     return h("div", { class: "hunks" }, ...views);
   }
   const edit = editOf(ask);
@@ -80,4 +82,9 @@ function body(ask: PermissionAsk, host: AskHost): Node | null {
 
 function shownSize(ask: PermissionAsk): number {
   return ask.command ? ask.command.text.length : ask.proposal ? 0 : JSON.stringify(ask.input).length;
+}
+
+/** Backticked words as code; everything stays text. */
+function withCode(text: string): Node[] {
+  return text.split("`").map((part, at) => (at % 2 ? h("code", {}, part) : document.createTextNode(part)));
 }

@@ -32,6 +32,8 @@ export interface Surroundings {
   server: ServerPanel;
   banners: Banner[];
   models: string[];
+  /** Workspace folders as path prefixes, to shorten what is shown. */
+  roots: string[];
   showThinking: boolean;
   sendWithEnter: boolean;
 }

@@ -39,7 +39,7 @@ export class Composer {
     this.input = h("textarea", {
       rows: 1,
       class: "prompt",
-      placeholder: "Ask, or describe a change.  @ mentions files,  / runs commands",
+      placeholder: "Ask or describe a change (@ files, / commands)",
       "aria-label": "Message to Assent",
       role: "combobox",
       "aria-expanded": "false",

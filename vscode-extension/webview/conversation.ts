@@ -152,6 +152,8 @@ export interface ConversationData {
   mode: Mode;
   olderCursor: string | null;
   connected: boolean;
+  /** The last number minted for a key; part of the state, so that host and view mint alike. */
+  serial: number;
 }
 
 /** Things that happen to a conversation besides the session's own events. */
@@ -198,19 +200,18 @@ export function emptyConversation(): ConversationData {
     mode: "default",
     olderCursor: null,
     connected: true,
+    serial: 0,
   };
 }
 
 export class Conversation {
   readonly data: ConversationData;
   private readonly index = new Map<string, number>();
-  private serial = 0;
   private change: Change = { touched: new Set(), structure: false, around: false };
 
   constructor(data: ConversationData = emptyConversation()) {
     this.data = data;
     this.reindex();
-    this.serial = data.items.length;
   }
 
   /** A page of stored messages, oldest first, as the start of a conversation. */
@@ -566,6 +567,9 @@ export class Conversation {
     this.data.running = false;
     this.data.state = "idle";
     this.change.around = true;
+    // A failure is said once: the end of the turn says it, with a way to try again.
+    const said = this.data.items.findLast((item) => item.kind !== "notice");
+    if (result.isError && said?.kind === "text" && said.text.trim() === result.result.trim()) this.remove(new Set([said.key]));
     this.add({
       kind: "end",
       key: this.mint("end"),
@@ -752,7 +756,7 @@ export class Conversation {
 
   private mint(prefix: string): string {
     let key: string;
-    do key = `${prefix}:${(this.serial += 1)}`;
+    do key = `${prefix}:${(this.data.serial += 1)}`;
     while (this.index.has(key));
     return key;
   }

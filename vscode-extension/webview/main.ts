@@ -73,6 +73,7 @@ const history = new History({
 
 const rowHost: RowHost = {
   openFile: (path, line) => post({ type: "openFile", path, ...(line ? { line } : {}) }),
+  short: (text) => (surroundings?.roots ?? []).reduce((shorter, root) => shorter.split(root).join(""), text),
   isOpen: (key, fallback) => opened.get(key) ?? fallback,
   setOpen: (key, open) => void opened.set(key, open),
   copy: (text) => post({ type: "copy", text }),
@@ -209,7 +210,7 @@ function drawAround(): void {
 function drawDock(): void {
   const data = conversation.data;
   const wanted = new Map<string, { source: unknown; make(): HTMLElement }>();
-  for (const ask of data.asks) wanted.set(ask.askId, { source: fingerprint(ask), make: () => askCard(ask, { answer: (askId, answer) => post({ type: "answerAsk", askId, answer }), showDiff: (proposalId) => post({ type: "showDiff", proposalId }), openFile: rowHost.openFile }) });
+  for (const ask of data.asks) wanted.set(ask.askId, { source: fingerprint(ask), make: () => askCard(ask, { answer: (askId, answer) => post({ type: "answerAsk", askId, answer }), showDiff: (proposalId) => post({ type: "showDiff", proposalId }), openFile: rowHost.openFile, short: rowHost.short }) });
   for (const elicit of data.elicits) wanted.set(elicit.elicitId, { source: elicit.requestId, make: () => elicitForm(elicit, { answer: (elicitId, answer) => post({ type: "answerElicit", elicitId, answer }), openLink: (link) => post({ type: "openLink", link }) }) });
   for (const [id, card] of cards) {
     if (wanted.has(id)) continue;
@@ -302,6 +303,7 @@ function drawPickers(): void {
     modelPicker.replaceChildren(...models.map((model) => h("option", { value: model }, model)), h("option", { value: "…" }, "Other…"));
   }
   modelPicker.value = data.model;
+  modelPicker.hidden = models.length === 0;
 }
 
 function drawMeter(): void {

@@ -69,7 +69,7 @@ function draw(item: Item, host: RowHost): Node[] {
     case "tool":
       return [toolCard(item, host)];
     case "answered":
-      return [h("div", { class: "small" }, icon(item.decision === "deny" ? "circle-slash" : "check"), ` ${answeredText(item.decision, item.by)}: ${revealed(item.title)}`)];
+      return [h("div", { class: "small" }, icon(item.decision === "deny" ? "circle-slash" : "check"), ` ${answeredText(item.decision, item.by)}: ${host.short(revealed(item.title))}`)];
     case "plan":
       return [h("div", { class: "card" }, h("header", {}, icon("checklist"), h("h3", {}, "Plan")), h("div", { class: "markdown" }, renderMarkdown(item.text, host)))];
     case "notice":

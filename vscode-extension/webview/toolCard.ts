@@ -6,6 +6,7 @@ import { h, icon, revealed } from "./dom";
 
 export interface ToolHost {
   openFile(path: string, line?: number): void;
+  short(text: string): string;
   isOpen(key: string, fallback: boolean): boolean;
   setOpen(key: string, open: boolean): void;
 }
@@ -25,7 +26,7 @@ export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
   const live = item.state === "running" && (item.progress !== "" || item.children.length > 0);
   const edit = editOf(item);
   const open = host.isOpen(item.key, live || item.state === "error" || edit !== null);
-  const title = item.title || titleOf(item.tool || "tool", item.input);
+  const title = host.short(item.title || titleOf(item.tool || "tool", item.input));
   const details = h(
     "details",
     { class: `tool ${item.state}`, open },
@@ -71,7 +72,7 @@ function inputView(input: Json, host: ToolHost): HTMLElement {
     const shown = text.length > 4000 ? `${text.slice(0, 4000)}…` : text;
     const cell =
       /^(file_path|notebook_path|path)$/.test(name) && typeof value === "string"
-        ? h("button", { type: "button", class: "path-link", onclick: () => host.openFile(value) }, shown)
+        ? h("button", { type: "button", class: "path-link", onclick: () => host.openFile(value) }, host.short(shown))
         : h(shown.includes("\n") || name === "command" ? "pre" : "span", {}, shown);
     return h("div", { class: "input-row" }, h("span", { class: "input-name" }, name), cell);
   });
@@ -99,7 +100,7 @@ export function editOf(item: { tool: string; input: Json | null }): ShownEdit | 
   return null;
 }
 
-export function diffView(before: string, after: string, path: string, host: Pick<ToolHost, "openFile">): HTMLElement {
+export function diffView(before: string, after: string, path: string, host: Pick<ToolHost, "openFile" | "short">): HTMLElement {
   const lines = diffLines(before, after);
   const added = lines.filter((line) => line.sign === "+").length;
   const removed = lines.filter((line) => line.sign === "-").length;
@@ -110,7 +111,7 @@ export function diffView(before: string, after: string, path: string, host: Pick
     h(
       "div",
       { class: "diff-head" },
-      h("button", { type: "button", class: "path-link", onclick: () => host.openFile(path) }, revealed(path)),
+      h("button", { type: "button", class: "path-link", onclick: () => host.openFile(path) }, host.short(revealed(path))),
       h("span", { class: "added" }, `+${added}`),
       h("span", { class: "removed" }, `-${removed}`),
     ),

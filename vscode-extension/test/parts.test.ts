@@ -1,0 +1,203 @@
+import "./dom";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Elicit, ElicitAnswer, Hunk, PermissionAnswer, PermissionAsk, Proposal } from "../src/protocol";
+import { redact } from "../src/redact";
+import { applied, fenced, hunkBody, hunkLabel, oldLines, shiftRange, threadLine } from "../src/reviewModel";
+import { statusText, type Facts } from "../src/statusText";
+import { askCard } from "../webview/askCard";
+import { diffLines, withContext } from "../webview/diff";
+import { revealed } from "../webview/dom";
+import { elicitForm } from "../webview/elicitForm";
+import { Heights } from "../webview/heights";
+import { ago } from "../webview/history";
+
+const range = (startLine: number, startCharacter: number, endLine: number, endCharacter: number): Hunk["range"] => ({ start: { line: startLine, character: startCharacter }, end: { line: endLine, character: endCharacter } });
+const hunk = (more: Partial<Hunk> = {}): Hunk => ({ hunkId: "h1", range: range(2, 0, 4, 0), oldText: "a\nb\n", newText: "c\n", state: "pending", ...more });
+
+// --- review ---------------------------------------------------------------------------------------
+
+test("a thread hangs on the last old line, or on the line above an insertion", () => {
+  assert.deepEqual(oldLines(range(2, 0, 4, 0)), { first: 2, last: 3 });
+  assert.equal(threadLine(range(2, 0, 4, 0)), 3);
+  assert.equal(threadLine(range(2, 4, 2, 9)), 2);
+  assert.equal(threadLine(range(5, 0, 5, 0)), 4);
+  assert.equal(threadLine(range(0, 0, 0, 0)), 0);
+});
+
+test("a hunk's fence is longer than any run of backticks inside", () => {
+  assert.equal(fenced("a ```` b\n", "python"), "`````python\na ```` b\n`````");
+  assert.equal(fenced("x", "py](command:x)"), "```\nx\n```");
+});
+
+test("a hunk says what it would do", () => {
+  assert.equal(hunkLabel(hunk(), 1, 3), "Hunk 1 of 3: -2 +1");
+  assert.match(hunkBody(hunk(), "python"), /^Replace with:/);
+  assert.match(hunkBody(hunk({ oldText: "", range: range(4, 0, 4, 0) }), ""), /^Insert here:/);
+  assert.match(hunkBody(hunk({ oldText: "", range: range(0, 0, 0, 0) }), ""), /^Insert above the first line:/);
+  assert.equal(hunkBody(hunk({ newText: "" }), ""), "Delete the marked lines.");
+  assert.match(hunkBody(hunk({ state: "conflict" }), ""), /^You changed these lines/);
+});
+
+test("typing above a hunk moves it, typing below or inside leaves it to the server", () => {
+  const at = range(10, 0, 12, 0);
+  assert.deepEqual(shiftRange(at, [{ range: range(2, 0, 2, 0), text: "x\ny\n" }]), range(12, 0, 14, 0));
+  assert.deepEqual(shiftRange(at, [{ range: range(2, 0, 4, 0), text: "" }]), range(8, 0, 10, 0));
+  assert.equal(shiftRange(at, [{ range: range(20, 0, 20, 0), text: "x\n" }]), at);
+  assert.equal(shiftRange(at, [{ range: range(11, 0, 11, 3), text: "x\n" }]), at);
+  assert.deepEqual(shiftRange(range(3, 8, 3, 9), [{ range: range(3, 2, 3, 4), text: "long" }]), range(3, 10, 3, 11));
+});
+
+test("the diff view's right side is the file with the pending hunks in it", () => {
+  const proposal: Proposal = { proposalId: "p", uri: "file:///a", version: 1, baseHash: "", tool: "Edit", reason: "", hunks: [hunk({ range: range(0, 0, 1, 0), newText: "ONE\n" }), hunk({ hunkId: "h2", range: range(2, 0, 2, 0), newText: "new\n" }), hunk({ hunkId: "h3", range: range(1, 0, 2, 0), newText: "no\n", state: "rejected" })] };
+  assert.equal(applied("one\r\ntwo\r\nthree\r\n", proposal), "ONE\ntwo\r\nnew\nthree\r\n");
+});
+
+// --- diff, heights --------------------------------------------------------------------------------
+
+test("a line diff keeps what is the same", () => {
+  assert.deepEqual(diffLines("a\nb\nc\n", "a\nB\nc\nd\n").map((line) => line.sign + line.text), [" a", "-b", "+B", " c", "+d"]);
+  assert.deepEqual(diffLines("", "x\n").map((line) => line.sign + line.text), ["+x"]);
+  const far = diffLines(Array.from({ length: 30 }, (_, at) => `l${at}`).join("\n"), Array.from({ length: 30 }, (_, at) => (at === 15 ? "X" : `l${at}`)).join("\n"));
+  assert.deepEqual(withContext(far, 1).map((line) => line && line.sign + line.text), [null, " l14", "-l15", "+X", " l16", null]);
+});
+
+test("heights answer sums and rows the way a plain array would", () => {
+  const heights = new Heights(50);
+  const plain: number[] = [];
+  let seed = 3;
+  const random = (): number => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  for (let step = 0; step < 3000; step += 1) {
+    const dice = random();
+    if (dice < 0.5 || plain.length === 0) {
+      const height = Math.floor(random() * 200) + 1;
+      plain.push(height);
+      heights.push(height);
+    } else if (dice < 0.9) {
+      const row = Math.floor(random() * plain.length);
+      plain[row] = Math.floor(random() * 300) + 1;
+      heights.set(row, plain[row] ?? 0);
+    } else {
+      const row = Math.floor(random() * (plain.length + 1));
+      const sum = plain.slice(0, row).reduce((a, b) => a + b, 0);
+      assert.equal(heights.before(row), sum);
+      let left = Math.floor(random() * heights.total);
+      const offset = left;
+      let expected = 0;
+      while (expected < plain.length - 1 && left >= (plain[expected] ?? 0)) left -= plain[expected++] ?? 0;
+      assert.equal(heights.rowAt(offset), expected);
+    }
+  }
+  const fresh = new Heights(50);
+  fresh.reset(plain.map((height, at) => (at % 2 ? height : undefined)));
+  assert.equal(fresh.total, plain.reduce((sum, height, at) => sum + (at % 2 ? height : 50), 0));
+});
+
+// --- asking ---------------------------------------------------------------------------------------
+
+const ask = (more: Partial<PermissionAsk> = {}): PermissionAsk => ({ requestId: "r", sessionId: "s", turnId: "t", askId: "a", toolUseId: "u", tool: "Bash", input: { command: "npm test" }, title: "Run npm test", reason: "no rule", step: "tool", command: { text: "npm test", parts: [{ argv: ["npm", "test"], decision: "ask" }] }, suggestions: [{ rule: "Bash(npm test)", scope: "project", covers: "exactly npm test" }], ...more });
+const card = (value: PermissionAsk): { element: HTMLElement; answers: PermissionAnswer[] } => {
+  const answers: PermissionAnswer[] = [];
+  const element = askCard(value, { answer: (_id, answer) => void answers.push(answer), showDiff: () => undefined, openFile: () => undefined, short: (text) => text });
+  document.body.append(element);
+  return { element, answers };
+};
+const press = (element: HTMLElement, answer: string): void => element.querySelector<HTMLButtonElement>(`[data-answer="${answer}"]`)?.click();
+
+test("each button of an ask gives its own answer, with the rule it shows", () => {
+  const once = card(ask());
+  press(once.element, "once");
+  const always = card(ask());
+  press(always.element, "project");
+  const deny = card(ask());
+  const reason = deny.element.querySelector<HTMLInputElement>(".reason");
+  assert.ok(reason);
+  reason.value = "use pytest";
+  press(deny.element, "deny");
+  assert.deepEqual([once.answers, always.answers, deny.answers], [[{ decision: "allow", scope: "once" }], [{ decision: "allow", scope: "project", rule: "Bash(npm test)" }], [{ decision: "deny", message: "use pytest" }]]);
+  assert.match(always.element.textContent ?? "", /always in this project: Bash\(npm test\)/);
+});
+
+test("an ask selects nothing beforehand and can be answered once only", () => {
+  const { element, answers } = card(ask());
+  assert.equal(element.querySelector("[autofocus], .primary, :focus"), null);
+  press(element, "once");
+  press(element, "deny");
+  assert.equal(answers.length, 1);
+});
+
+test("what is too long to show whole offers no rule to save", () => {
+  const { element } = card(ask({ command: { text: "x".repeat(5000), parts: [] } }));
+  assert.equal(element.querySelector('[data-answer="project"]'), null);
+});
+
+test("characters that hide or reorder text are made visible in asks", () => {
+  assert.equal(revealed("rm \u202e/tmp\u200b"), "rm ⟨U+202E⟩/tmp⟨U+200B⟩");
+  const { element } = card(ask({ command: { text: "echo \u202egnp", parts: [] } }));
+  assert.match(element.textContent ?? "", /⟨U\+202E⟩/);
+});
+
+const form = (value: Partial<Elicit>): { element: HTMLElement; answers: ElicitAnswer[] } => {
+  const answers: ElicitAnswer[] = [];
+  const element = elicitForm({ requestId: "r", sessionId: "s", elicitId: "e", message: "Which?", ...value }, { answer: (_id, answer) => void answers.push(answer), openLink: () => undefined });
+  document.body.append(element);
+  return { element, answers };
+};
+const submit = (element: HTMLElement): void => void element.dispatchEvent(new Event("submit", { cancelable: true }));
+
+test("answers to questions carry the chosen labels and the user's own words", () => {
+  const { element, answers } = form({
+    questions: [
+      { id: "q1", header: "DB", question: "Which database?", multiSelect: false, options: [{ label: "SQLite" }, { label: "Postgres" }], allowOther: true },
+      { id: "q2", header: "X", question: "Which extras?", multiSelect: true, options: [{ label: "a" }, { label: "b" }], allowOther: false },
+    ],
+  });
+  submit(element);
+  assert.deepEqual(answers, []);
+  assert.match(element.textContent ?? "", /Please answer: Which database\?/);
+  element.querySelector<HTMLInputElement>('input[value="Postgres"]')?.click();
+  for (const box of element.querySelectorAll<HTMLInputElement>('[data-question="q2"] input[type=checkbox]')) box.click();
+  submit(element);
+  assert.deepEqual(answers, [{ action: "accept", content: { answers: { q1: ["Postgres"], q2: ["a", "b"] } } }]);
+});
+
+test("a schema's fields come back typed", () => {
+  const { element, answers } = form({ schema: { type: "object", required: ["name"], properties: { name: { type: "string" }, count: { type: "integer" }, loud: { type: "boolean" }, kind: { type: "string", enum: ["a", "b"] } } } });
+  submit(element);
+  assert.match(element.textContent ?? "", /Please fill in: name/);
+  const field = (name: string): HTMLInputElement => element.querySelector<HTMLInputElement>(`[id="e:${name}"]`) as HTMLInputElement;
+  field("name").value = "x";
+  field("count").value = "3";
+  field("loud").click();
+  submit(element);
+  assert.deepEqual(answers, [{ action: "accept", content: { name: "x", count: 3, loud: true } }]);
+});
+
+test("declining and dismissing are not the same", () => {
+  const first = form({ url: "https://example.org" });
+  press(first.element, "decline");
+  const second = form({ url: "https://example.org" });
+  press(second.element, "cancel");
+  assert.deepEqual([first.answers, second.answers], [[{ action: "decline" }], [{ action: "cancel" }]]);
+});
+
+// --- words ----------------------------------------------------------------------------------------
+
+test("the status bar says the most urgent thing", () => {
+  const facts: Facts = { server: "ready", title: "", waiting: 0, running: 0, compacting: false, hunks: 0, costUsd: 0, offline: false, model: "m" };
+  const text = (more: Partial<Facts>): string => statusText({ ...facts, ...more }).text;
+  assert.deepEqual(
+    [text({}), text({ hunks: 2 }), text({ running: 1, hunks: 2, costUsd: 0.126 }), text({ waiting: 1, running: 1 }), text({ server: "failed", waiting: 1 })],
+    ["$(sparkle) Assent", "$(diff) Assent: 2 to review", "$(loading~spin) Assent: working $0.13", "$(bell-dot) Assent waits for you", "$(error) Assent"],
+  );
+});
+
+test("what is shared holds no credential", () => {
+  const shared = redact('key sk-ant-abcdefghijklmnop "api_key": "0123456789abc" Authorization: Bearer abcdefghijkl at /home/me/x', "/home/me");
+  assert.doesNotMatch(shared, /abcdefghijkl|0123456789abc|\/home\/me/);
+});
+
+test("times are told the way people say them", () => {
+  const now = Date.UTC(2026, 0, 2, 12);
+  assert.deepEqual([ago(now, now), ago(now - 5 * 60_000, now), ago((now - 3 * 3_600_000) / 1000, now), ago("nonsense", now)], ["just now", "5 min ago", "3 h ago", ""]);
+});

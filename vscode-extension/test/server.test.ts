@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findServer, installServer, type Bundle, type Machine } from "../src/serverCommand";
+
+interface World {
+  pythons?: Record<string, string>;
+  withServer?: string[];
+  programs?: string[];
+  files?: string[];
+  pip?: number;
+  venv?: number;
+}
+
+/** A machine made of a few facts; every call is noted. */
+function machine(world: World): Machine & { ran: string[] } {
+  const ran: string[] = [];
+  const ok = (stdout = ""): { code: number; stdout: string; stderr: string } => ({ code: 0, stdout, stderr: "" });
+  const bad = (stderr: string): { code: number; stdout: string; stderr: string } => ({ code: 1, stdout: "", stderr });
+  return {
+    ran,
+    platform: "linux",
+    exists: async (path) => world.files?.includes(path) ?? false,
+    run: async (command, args) => {
+      ran.push([command, ...args].join(" "));
+      if (args[0] === "--version") return world.programs?.includes(command) ? ok("assent 0.1.0") : { code: null, stdout: "", stderr: "not found" };
+      const version = world.pythons?.[command];
+      if (version === undefined) return { code: null, stdout: "", stderr: "not found" };
+      if (args[1]?.startsWith("import sys")) return ok(`${version}\n${world.withServer?.includes(command) ? "True" : "False"}\n`);
+      if (args[1] === "venv") return world.venv ? bad("ensurepip is not available") : ok();
+      if (args[1] === "pip") return world.pip ? bad("no network") : ok();
+      return ok();
+    },
+  };
+}
+
+const none = { path: "", python: "" };
+const bundle: Bundle = { wheel: "/ext/server/assent.whl", stamp: "abc", venv: "/storage/server" };
+
+test("the program that is set is used", async () => {
+  const found = await findServer(machine({ programs: ["/opt/assent"] }), { path: "/opt/assent", python: "" }, bundle);
+  assert.deepEqual(found, { kind: "ready", server: { command: "/opt/assent", args: ["serve", "--stdio"], origin: "the setting assent.server.path" } });
+});
+
+test("a program that is set and does not start is said, not worked around", async () => {
+  const found = await findServer(machine({}), { path: "/opt/assent", python: "" }, bundle);
+  assert.equal(found.kind, "failed");
+  assert.ok(found.kind === "failed" && found.failure.detail.includes("assent.server.path"));
+});
+
+test("a Python that has the server serves it", async () => {
+  const found = await findServer(machine({ pythons: { "/v/python": "3.12" }, withServer: ["/v/python"] }), { path: "", python: "/v/python" }, bundle);
+  assert.deepEqual(found.kind === "ready" && found.server.args, ["-m", "assent.cli.main", "serve", "--stdio"]);
+});
+
+test("an installed server on the PATH comes before our own", async () => {
+  const found = await findServer(machine({ programs: ["assent"], pythons: { python3: "3.12" } }), none, bundle);
+  assert.equal(found.kind === "ready" && found.server.origin, "your PATH");
+});
+
+test("without a server our own is installed with the newest Python that will do", async () => {
+  const found = await findServer(machine({ pythons: { python3: "3.9", "python3.12": "3.12" } }), none, bundle);
+  assert.deepEqual(found, { kind: "install", python: "python3.12" });
+});
+
+test("our own environment is used again until the wheel changes", async () => {
+  const world = { pythons: { python3: "3.11", "/storage/server/bin/python": "3.11" }, withServer: ["/storage/server/bin/python"], files: ["/storage/server/assent-abc.installed"] };
+  const found = await findServer(machine(world), none, bundle);
+  assert.equal(found.kind === "ready" && found.server.command, "/storage/server/bin/python");
+  assert.equal((await findServer(machine(world), none, { ...bundle, stamp: "new" })).kind, "install");
+});
+
+test("no Python at all is said with the next step", async () => {
+  const found = await findServer(machine({}), none, bundle);
+  assert.ok(found.kind === "failed" && /none was found/.test(found.failure.title) && /Install Python 3.11/.test(found.failure.detail));
+});
+
+test("an old Python is named with its version", async () => {
+  const found = await findServer(machine({ pythons: { python3: "3.8" } }), none, bundle);
+  assert.ok(found.kind === "failed" && /3\.11 or newer/.test(found.failure.title) && /python3 is Python 3\.8/.test(found.failure.detail));
+});
+
+test("installing makes an environment, installs the wheel and leaves a stamp", async () => {
+  const world = machine({ pythons: { python3: "3.12", "/storage/server/bin/python": "3.12" }, withServer: ["/storage/server/bin/python"] });
+  const server = await installServer(world, bundle, "python3", () => undefined);
+  assert.equal(server.command, "/storage/server/bin/python");
+  assert.ok(world.ran.some((line) => line.includes("-m venv --clear /storage/server")));
+  assert.ok(world.ran.some((line) => line.includes("pip install") && line.endsWith("/ext/server/assent.whl")));
+  assert.ok(world.ran.some((line) => line.endsWith("/storage/server/assent-abc.installed")));
+});
+
+test("a failed installation says what to do", async () => {
+  const own = { python3: "3.12", "/storage/server/bin/python": "3.12" };
+  await assert.rejects(installServer(machine({ pythons: own, pip: 1 }), bundle, "python3", () => undefined), /network or proxy/);
+  await assert.rejects(installServer(machine({ pythons: own, venv: 1 }), bundle, "python3", () => undefined), /python3-venv/);
+});
