@@ -27,7 +27,7 @@ from fakeapi import FakeApi, Limits
 MODEL = "claude-opus-4-8"
 OTHER_MODEL = "claude-sonnet-5"
 SMALL_MODEL = "claude-haiku-4-5"
-WAIT = 20.0
+WAIT = 120.0  # generous: only a hang reaches it, also on a machine that is busy
 
 
 class InstantClock(SystemClock):

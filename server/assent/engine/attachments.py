@@ -16,6 +16,7 @@ import anyio
 
 from assent.context.snip import snippable
 from assent.context.thresholds import thresholds
+from assent.engine.prompt import today
 from assent.engine.turn import Turn
 from assent.extensions.memory import as_context
 from assent.tools.executor import CallResult
@@ -56,6 +57,7 @@ async def attach_at_start(turn: Turn) -> None:
     for message in turn.conversation.inbox.take(later=True):
         await turn.publish(message)
     await _late_memory(turn)
+    await _new_day(turn)
     with anyio.move_on_after(LOOK_SECONDS):
         await _changed_files(turn)
     if turn.app.mode == "plan":
@@ -85,6 +87,14 @@ async def _late_memory(turn: Turn) -> None:
         files = [] if context.late.cancelled() else context.late.result()
         if files:
             await turn.publish(turn.attachment("memory", as_context(files)))
+
+
+async def _new_day(turn: Turn) -> None:
+    """The date is frozen with the context; a session that goes on past midnight is told."""
+    context, date = turn.conversation.context, today(turn.config)
+    if context is not None and context.date and context.date != date:
+        turn.conversation.context = replace(context, date=date)
+        await turn.publish(turn.attachment("date", date))
 
 
 async def _changed_files(turn: Turn) -> None:

@@ -68,7 +68,7 @@ def _budgeted(turn: Turn) -> Reduced:
     spill = turn.config.services.spill
     reduced = budget(view[start:], BATCH_CHARS, spill.write if spill else None)
     turn.window.budgeted = len(view)
-    return replace(reduced, view=(*view[:start], *reduced.view))
+    return replace(reduced, view=(*view[:start], *reduced.view)) if reduced.changed else reduced
 
 
 async def _snip(turn: Turn) -> None:

@@ -81,6 +81,7 @@ class PromptContext:
     system: tuple[str, ...]
     user: str
     memory: str = ""
+    date: str = ""
     late: asyncio.Task[list[MemoryFile] | None] | None = None  # memory that was not there in time
 
 
@@ -108,13 +109,18 @@ async def freeze(config: QueryEngineConfig, cwd: str, background: Background) ->
         system=(*system_layers(config, memory=memory is not None), *(part for part in parts if part.strip())),
         user=_user_context(config, cwd, notes),
         memory=notes,
+        date=today(config),
         late=memory if memory is not None and not memory.done() else None,
     )
 
 
+def today(config: QueryEngineConfig) -> str:
+    return f"Today is {time.strftime('%A, %d %B %Y', time.localtime(config.deps.now()))}."
+
+
 def _user_context(config: QueryEngineConfig, cwd: str, memory: str) -> str:
     facts = [
-        f"Today is {time.strftime('%A, %d %B %Y', time.localtime(config.deps.now()))}.",
+        today(config),
         f"The working directory is {cwd}.",
         f"The platform is {platform.system()} {platform.release()}.",
     ]

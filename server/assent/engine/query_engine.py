@@ -172,6 +172,8 @@ class QueryEngine:
                 after_turn(turn)
         finally:
             unlisten()
+            if turn.stopped == "abort":
+                self._abort.reset()  # it has done its work; the next turn starts afresh
             self._turn = None
             self.config.set_status("idle")
 

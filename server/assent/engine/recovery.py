@@ -36,8 +36,9 @@ RESUME = (
 async def recover(turn: Turn, state: State, answer: Answer, tools: ToolExecutor) -> Step | None:
     failure = answer.failure
     if failure is not None:
-        if tools.unsafe_started:
-            return None  # the world may have changed: keep what is closed, answer every call, go on
+        if tools.unsafe_started:  # the world may have changed: keep what was said, answer every call, go on
+            await _keep_words(turn, answer)
+            return None
         match failure:
             case FallbackTriggered():
                 return await _fall_back(turn, state, answer, tools, failure)
@@ -80,10 +81,7 @@ async def surface(
 ) -> Terminal:
     """Recovery has failed: show the error, keep the partial answer, and end the turn."""
     if answer is not None:
-        partial = answer.unfinished(turn, turn.model)
-        if partial is not None:
-            answer.open_uuid = ""
-            await turn.publish(partial)
+        await _keep_words(turn, answer)
     if tools is not None and tools.asked:
         await turn.answer_calls(await tools.finish())
     await turn.publish(turn.error_message(text, failure.kind if failure else reason))
@@ -166,6 +164,14 @@ async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step
     await start_anew(turn, boundary)
     await turn.publish(turn.user_message("Go on from here."))
     return await _pause(turn, state)
+
+
+async def _keep_words(turn: Turn, answer: Answer) -> None:
+    """The text block that was being written when the stream broke stays, as far as it got."""
+    words = answer.unfinished(turn, turn.model)
+    answer.open_uuid = ""
+    if words is not None:
+        await turn.publish(words)
 
 
 async def _withdraw(

@@ -116,6 +116,8 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
                         turn.output_tokens += event.usage.output_tokens
                         turn.context_tokens = event.context_tokens or event.usage.context_tokens
                         turn.last_stop_reason = event.stop_reason
+                        if event.stop_reason is not None:
+                            turn.window.measured(event.message_id, turn.context_tokens)
                     case ApiRetry() | Heartbeat() | Notice():
                         pass
                     case _:

@@ -7,4 +7,4 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 def new_id(prefix: str = "") -> str:
     """A fresh id of exactly 12 characters, the prefix included."""
-    return prefix + "".join(secrets.choice(_ALPHABET) for _ in range(12 - len(prefix)))
+    return prefix + "".join(_ALPHABET[byte & 31] for byte in secrets.token_bytes(12 - len(prefix)))
