@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from assent.permissions.context import PermissionContext
-from assent.permissions.paths import Located, PathRefused, locate, with_real
+from assent.permissions.paths import Located, PathRefused, Seen, locate, with_real
 from assent.permissions.rules import RuleSet
 from assent.permissions.shell import Judgement, PathUse, judge, locations
 from assent.permissions.web import Site, site_of
@@ -23,41 +23,47 @@ class Case:
     refused: str = ""  # why a path could not be resolved
     shell: Judgement | None = None
     site: Site | None = None
-    found: dict[PathUse, tuple[Located, ...] | None] = field(default_factory=dict[PathUse, tuple[Located, ...] | None])
+    seen: Seen = field(default_factory=dict[str, int | None])
+    found: dict[int, tuple[Located, ...] | None] = field(default_factory=dict[int, tuple[Located, ...] | None])
 
     def locations(self, use: PathUse) -> tuple[Located, ...] | None:
         """Every file a word of the command may name; None when that cannot be resolved."""
-        if use not in self.found:
+        key = id(use)  # the uses live as long as the case does
+        if key not in self.found:
             try:
-                self.found[use] = tuple(locations(use, cwd=self.context.cwd, home=self.context.home))
+                self.found[key] = tuple(locations(use, cwd=self.context.cwd, home=self.context.home, seen=self.seen))
             except PathRefused:
-                self.found[use] = None
-        return self.found[use]
+                self.found[key] = None
+        return self.found[key]
 
 
 def open_case(action: Action, context: PermissionContext) -> Case:
     given = context.effective_roots
+    seen: Seen = {}
     reads: tuple[Located, ...] = ()
     writes: tuple[Located, ...] = ()
     refused = ""
     try:
-        reads = tuple(locate(path, cwd=context.cwd, home=context.home) for path in action.reads)
-        writes = tuple(locate(path, cwd=context.cwd, home=context.home) for path in action.writes)
+        reads = tuple(locate(path, cwd=context.cwd, home=context.home, seen=seen) for path in action.reads)
+        writes = tuple(locate(path, cwd=context.cwd, home=context.home, seen=seen) for path in action.writes)
     except PathRefused as error:
         refused = str(error)
     shell = None
     if action.command is not None:
-        shell = judge(action.command, cwd=context.cwd, home=context.home, roots=given, trusted=context.trusted)
+        shell = judge(
+            action.command, cwd=context.cwd, home=context.home, roots=given, trusted=context.trusted, seen=seen
+        )
     return Case(
         action=action,
         context=context,
-        roots=with_real(given),
-        read_roots=with_real(context.read_roots),
-        own_dirs=with_real(context.own_dirs),
+        roots=with_real(given, seen),
+        read_roots=with_real(context.read_roots, seen),
+        own_dirs=with_real(context.own_dirs, seen),
         rules=context.effective_rules,
         reads=reads,
         writes=writes,
         refused=refused,
         shell=shell,
+        seen=seen,
         site=None if action.url is None else site_of(action.url),
     )

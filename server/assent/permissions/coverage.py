@@ -217,7 +217,7 @@ def _allowed(case: Case, rules: RuleSet) -> Match | None:
 
 def _shell_allowed(case: Case, rules: RuleSet) -> Match | None:
     assert case.shell is not None
-    if case.shell.doubts:
+    if case.shell.doubts or not rules.of("allow"):
         return None
     needed: str | None = None
     for part in case.shell.parts:

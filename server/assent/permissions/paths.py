@@ -9,6 +9,7 @@ import stat
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -32,8 +33,13 @@ class Located:
     sure: bool = True  # False: `..` after something that does not exist, which may become a link
 
 
-def locate(path: str, *, cwd: str, home: str) -> Located:
+Seen = dict[str, int | None]
+"""What was found at each path while one decision is made: the same directories are passed through again and again."""
+
+
+def locate(path: str, *, cwd: str, home: str, seen: Seen | None = None) -> Located:
     """Resolve without following the last step blindly: both the link and its target are in `names`."""
+    seen = {} if seen is None else seen
     absolute = absolute_path(path, cwd=cwd, home=home)
     names = [os.path.normpath(absolute)]
     current, pending, links = "/", _components(absolute), 0
@@ -44,10 +50,10 @@ def locate(path: str, *, cwd: str, home: str) -> Located:
         if part == "..":
             sure = sure and mode is not None
             current = os.path.dirname(current)  # noqa: PTH120  Path is slow here
-            mode = _mode(current, path)
+            mode = _mode(current, path, seen)
             continue
         step = _join(current, part)
-        mode = _mode(step, path) if mode is not None else None
+        mode = _mode(step, path, seen) if mode is not None else None
         if mode is not None and stat.S_ISLNK(mode):
             links += 1
             if links > MAX_LINKS:
@@ -99,20 +105,21 @@ def inside(located: Located, roots: Iterable[str]) -> bool:
     )
 
 
-def with_real(directories: Iterable[str]) -> tuple[str, ...]:
+def with_real(directories: Iterable[str], seen: Seen | None = None) -> tuple[str, ...]:
     """Each directory as given and as resolved."""
     given = [os.path.normpath(directory) for directory in directories]
-    return tuple(dict.fromkeys((*given, *(real_directory(directory) for directory in given))))
+    return tuple(dict.fromkeys((*given, *(real_directory(directory, seen) for directory in given))))
 
 
-def real_directory(path: str) -> str:
+def real_directory(path: str, seen: Seen | None = None) -> str:
     """A root's own real path; a root that cannot be resolved stands for itself, and then holds nothing real."""
     try:
-        return locate(path, cwd="/", home="/").target
+        return locate(path, cwd="/", home="/", seen=seen).target
     except PathRefused:
         return path
 
 
+@lru_cache(maxsize=4096)
 def fold(path: str) -> str:
     """The form under which names that some file system takes for the same compare equal."""
     if path.isascii():
@@ -150,12 +157,14 @@ def _join(base: str, *parts: str) -> str:
     return "/".join((base.rstrip("/"), *parts))
 
 
-def _mode(path: str, asked: str) -> int | None:
-    try:
-        return os.lstat(path).st_mode
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise PathRefused(f"{asked}: {error.strerror}") from None
-    except ValueError:
-        raise PathRefused(f"{asked!r}: not a path this system can hold") from None
+def _mode(path: str, asked: str, seen: Seen) -> int | None:
+    if path not in seen:
+        try:
+            seen[path] = os.lstat(path).st_mode
+        except FileNotFoundError:
+            seen[path] = None
+        except OSError as error:
+            raise PathRefused(f"{asked}: {error.strerror}") from None
+        except ValueError:
+            raise PathRefused(f"{asked!r}: not a path this system can hold") from None
+    return seen[path]

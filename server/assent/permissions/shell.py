@@ -7,12 +7,12 @@ are looked into, so that what they run is judged too. Anything not known for sur
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from assent.permissions import shell_git
 from assent.permissions.hardening import SCRUBBED_VARIABLES as SCRUBBED_VARIABLES
 from assent.permissions.hardening import hardening_env as hardening_env
-from assent.permissions.paths import Located, PathRefused, is_regular, locate, matches
+from assent.permissions.paths import Located, PathRefused, Seen, is_regular, locate, matches
 from assent.permissions.shell_commands import COMMANDS, asks_version
 from assent.permissions.shell_options import Usage, read_usage
 from assent.permissions.shell_syntax import Command, Directories, Script, read
@@ -27,6 +27,7 @@ _WRITERS = names("""
     touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred patch mkfifo mknod
     split csplit ed ex vi vim nvim nano emacs sponge chattr setfacl scp wget curl tar unzip zip gzip gunzip
 """)
+_RUNNERS = OPAQUE | SHELLS
 _REMOVERS = frozenset({"rm", "rmdir", "mv", "shred", "unlink"})
 _GIT_HARMLESS_OPERANDS = frozenset({"add", "commit", "stage", "check-ignore"})
 _SPLITS = re.compile(r"[\s;&|<>()$`]")
@@ -81,10 +82,18 @@ class Judgement:
 
 
 def judge(
-    text: str, *, cwd: str, home: str, roots: Sequence[str] = (), trusted: bool = True, nesting: int = 0
+    text: str,
+    *,
+    cwd: str,
+    home: str,
+    roots: Sequence[str] = (),
+    trusted: bool = True,
+    nesting: int = 0,
+    seen: Seen | None = None,
 ) -> Judgement:
-    script = read(text, cwd=cwd, home=home)
-    place = _Place(cwd=cwd, home=home, roots=tuple(roots) or (cwd,), trusted=trusted, nesting=nesting)
+    seen = {} if seen is None else seen
+    script = read(text, cwd=cwd, home=home, seen=seen)
+    place = _Place(cwd=cwd, home=home, roots=tuple(roots) or (cwd,), trusted=trusted, nesting=nesting, seen=seen)
     parts: list[Part] = []
     for command in script.commands:
         parts.extend(_parts(command, place))
@@ -97,13 +106,13 @@ def is_read_only(command: str, cwd: str, *, home: str = "", roots: Sequence[str]
     return not judgement.doubts and all(part.read_only for part in judgement.parts if part.certain)
 
 
-def locations(use: PathUse, *, cwd: str, home: str) -> Iterator[Located]:
+def locations(use: PathUse, *, cwd: str, home: str, seen: Seen) -> Iterator[Located]:
     """Every file the word may name. Raises PathRefused."""
     for directory in use.directories if use.directories is not None else (cwd,):
-        yield locate(use.word.text, cwd=directory, home=home)
+        yield locate(use.word.text, cwd=directory, home=home, seen=seen)
         if use.word.wild:
             for name in matches(use.word.pattern, cwd=directory):
-                yield locate(name, cwd=directory, home=home)
+                yield locate(name, cwd=directory, home=home, seen=seen)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +122,14 @@ class _Place:
     roots: tuple[str, ...]
     trusted: bool
     nesting: int
+    seen: Seen
+    repositories: dict[Directories, str] = field(default_factory=dict[Directories, str])
+
+    def repository_doubt(self, directories: Directories) -> str:
+        if directories not in self.repositories:
+            found = shell_git.repository_doubt(directories, self.roots, trusted=self.trusted, seen=self.seen)
+            self.repositories[directories] = found or ""
+        return self.repositories[directories]
 
 
 def _parts(command: Command, place: _Place) -> Iterator[Part]:
@@ -128,7 +145,7 @@ def _parts(command: Command, place: _Place) -> Iterator[Part]:
     part = _judged(command, place)
     reason = part.reason or ("a redirection writes to a file" if outputs else "")
     yield replace(part, reads=(*part.reads, *reads), outputs=outputs, reason=reason)
-    if program(command.words[0]) in OPAQUE | SHELLS:
+    if not part.harmless and program(command.words[0]) in _RUNNERS:
         yield from _guesses(command, place)
 
 
@@ -155,8 +172,8 @@ def _judged(command: Command, place: _Place) -> Part:
     repository_doubt = ""
     if name == "git":
         usage, moves = shell_git.git_usage(words[1:])
-        directories = _moved(command.directories, moves, place.home)
-        repository_doubt = shell_git.repository_doubt(directories, place.roots, trusted=place.trusted) or ""
+        directories = _moved(command.directories, moves, place)
+        repository_doubt = place.repository_doubt(directories)
         if usage.hazards == [shell_git.UNKNOWN_SUBCOMMAND]:
             operands = () if words[1].text in _GIT_HARMLESS_OPERANDS else _named_files(command)
             return Part(
@@ -288,13 +305,15 @@ def _named_files(command: Command) -> tuple[PathUse, ...]:
     return tuple(found)
 
 
-def _moved(here: Directories, moves: Sequence[Word], home: str) -> Directories:
+def _moved(here: Directories, moves: Sequence[Word], place: _Place) -> Directories:
     """Where `git -C a -C b` would run."""
     for move in moves:
         if here is None or not move.known or move.wild:
             return None
         try:
-            here = frozenset(locate(move.text, cwd=directory, home=home).target for directory in here)
+            here = frozenset(
+                locate(move.text, cwd=directory, home=place.home, seen=place.seen).target for directory in here
+            )
         except PathRefused:
             return None
     return here
@@ -316,6 +335,7 @@ def _guesses(command: Command, place: _Place) -> Iterator[Part]:
                 roots=place.roots,
                 trusted=place.trusted,
                 nesting=place.nesting + 1,
+                seen=place.seen,
             )
             for part in inside.parts:
                 yield replace(part, certain=False, inner=True)

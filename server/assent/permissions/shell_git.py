@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from assent.permissions.paths import real_directory
+from assent.permissions.paths import Seen, real_directory
 from assent.permissions.shell_options import Row, Usage, read_usage, row
 from assent.permissions.shell_syntax import Directories
 from assent.permissions.shell_words import Word
@@ -300,28 +300,34 @@ _HEADER = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*
 _KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=.*)?")
 
 
-def repository_doubt(directories: Directories, roots: Sequence[str], *, trusted: bool) -> str | None:
+def repository_doubt(
+    directories: Directories, roots: Sequence[str], *, trusted: bool, seen: Seen | None = None
+) -> str | None:
     """Why git must not run unasked in these directories; None when each has no repository, or the root's own."""
     if not trusted:
         return "git runs what a repository's configuration says, and this workspace is not trusted"
     if directories is None:
         return "nobody can say in which directory git would run"
-    real_roots = {real_directory(root) for root in roots}
+    real_roots = {real_directory(root, seen) for root in roots}
     for directory in directories:
-        place = real_directory(directory)
+        place = real_directory(directory, seen)
         while True:
-            if Path(place, ".git").exists() or Path(place, ".git").is_symlink():
+            if os.path.lexists(f"{place}/.git"):
                 if place not in real_roots:
                     return f"the repository at {place} is not at the top of a workspace folder"
                 if doubt := config_doubt(Path(place, ".git")):
                     return doubt
                 break
-            if Path(place, "HEAD").exists() and (Path(place, "objects").exists() or Path(place, "commondir").exists()):
+            if os.path.lexists(f"{place}/HEAD") and (_there(place, "objects") or _there(place, "commondir")):
                 return f"{place} is a bare repository inside the workspace"
             if place == "/":
                 break
             place = os.path.dirname(place)  # noqa: PTH120  an absolute string
     return None
+
+
+def _there(place: str, name: str) -> bool:
+    return os.path.lexists(f"{place}/{name}")
 
 
 def config_doubt(git_dir: Path) -> str | None:

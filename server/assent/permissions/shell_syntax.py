@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assent.permissions import shell_lexer
-from assent.permissions.paths import PathRefused, locate, real_directory
+from assent.permissions.paths import PathRefused, Seen, locate, real_directory
 from assent.permissions.shell_words import Word, WordReader, source_text
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Script:
     doubts: tuple[str, ...] = ()
 
 
-def read(text: str, *, cwd: str, home: str) -> Script:
+def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
     if len(text) > MAX_READ:
         return Script(text=text, doubts=("the command is too long to be read",))
     try:
@@ -66,11 +66,11 @@ def read(text: str, *, cwd: str, home: str) -> Script:
     except UnicodeEncodeError:
         return Script(text=text, doubts=("the command holds broken characters",))
     tree = _parser().parse(data)
-    reader = _Reader(home=home, cwd=cwd)
+    reader = _Reader(home=home, cwd=cwd, seen={} if seen is None else seen)
     reader.doubts.extend(_text_doubts(text))
     if tree.root_node.has_error:
         reader.doubt("the command cannot be parsed")
-    reader.statement(tree.root_node, frozenset({real_directory(cwd)}), 0)
+    reader.statement(tree.root_node, frozenset({real_directory(cwd, reader.seen)}), 0)
     if not reader.doubts:
         try:
             _agree(reader, shell_lexer.lex(data))
@@ -92,14 +92,16 @@ def _parser() -> "Parser":
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_INVISIBLE = frozenset({"Cf", "Cc", "Zs", "Zl", "Zp", "Co", "Cn"})
+
+
 def _text_doubts(text: str) -> Iterator[str]:
     if len(text) > MAX_LENGTH:
         yield "the command is too long to be judged"
-    if any((ord(c) < 32 and c not in "\n\t") or ord(c) == 127 for c in text):
+    if _CONTROL.search(text):
         yield "the command holds control characters"
-    if not text.isascii() and any(
-        unicodedata.category(c) in ("Cf", "Cc", "Zs", "Zl", "Zp", "Co", "Cn") for c in text if ord(c) > 127
-    ):
+    if not text.isascii() and any(ord(c) > 127 and unicodedata.category(c) in _INVISIBLE for c in text):
         yield "the command holds invisible characters"
     if not text.strip():
         yield "the command is empty"
@@ -130,6 +132,7 @@ _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
 
 @dataclass(slots=True)
 class _Reader(WordReader):
+    seen: Seen = field(default_factory=dict[str, int | None])
     commands: list[Command] = field(default_factory=list[Command])
     operators: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -287,7 +290,7 @@ class _Reader(WordReader):
         there: set[str] = set()
         for directory in here:
             try:
-                located = locate(target[0].text, cwd=directory, home=self.home)
+                located = locate(target[0].text, cwd=directory, home=self.home, seen=self.seen)
             except PathRefused:
                 return None, None
             if located.target != located.written:

@@ -31,6 +31,7 @@ class Word:
 
 _KNOWN_VARIABLES = ("HOME", "PWD")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}|\{.*[,].*\}", re.DOTALL)
+_PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@%^-]+")  # nothing in it means anything to the shell
 _GLOB = re.compile(r"[*?\[]")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
@@ -50,12 +51,14 @@ class WordReader:
         raise NotImplementedError
 
     def word(self, node: "Node", depth: int) -> Word:
+        span = (node.start_byte, node.end_byte)
+        self.spans.append(span)
+        if node.type == "word" and _PLAIN.fullmatch(source := source_text(node)):
+            return Word(text=source, pattern=source, span=span)
         pieces: list[tuple[str, str]] = []  # text, pattern
         known = self._pieces(node, pieces, depth, first=True)
         text = "".join(piece for piece, _ in pieces)
         pattern = "".join(pattern or re.sub(r"([*?\[])", r"[\1]", piece) for piece, pattern in pieces)
-        span = (node.start_byte, node.end_byte)
-        self.spans.append(span)
         if _BRACES.search(_unquoted(pieces)):
             self.doubt("braces that the shell expands")
             known = False
