@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 from assent.editor.proposals import Origin, Proposals, Review
 from assent.engine.abort import Abort
 from assent.engine.config import OrphanedPermission
+from assent.storage.journal import Disk
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
 from assent.tools.tool import AnyTool, Jobs, SessionState
@@ -166,5 +167,6 @@ class SessionDeps:
     hooks: Hooks = field(default_factory=NoHooks)  # PermissionRequest and PermissionDenied run in the gate
     classify: Classify | None = None
     secrets: Callable[[], Sequence[str]] = lambda: ()  # redacted in transcripts and logs
+    disk: Disk | None = None  # for tests of full and dying disks
     interactive: bool = True  # False: nobody to ask, an ask becomes a deny (P12)
     clock: Callable[[], float] = time.time

@@ -154,7 +154,7 @@ class Sessions:
         return await (await self.get(params)).interrupt()
 
     async def list(self, params: Json, call: Call) -> Json:
-        summaries, cursor = await anyio.to_thread.run_sync(library.page, self.index, params)
+        summaries, cursor = await anyio.to_thread.run_sync(library.page, self.index, self.deps.data_dir, params)
         answer: Json = {"sessions": [self._listed(summary) for summary in summaries]}
         return answer if cursor is None else {**answer, "nextCursor": cursor}
 
@@ -268,7 +268,12 @@ class Sessions:
         async with self._opening:
             if self._scratch is None:
                 self._scratch = await opening.create(
-                    self.deps, params, epoch=self.epoch, spawn=self.spawn, on_change=lambda _session: None
+                    self.deps,
+                    params,
+                    epoch=self.epoch,
+                    spawn=self.spawn,
+                    on_change=lambda _session: None,
+                    data=self.deps.data_dir / "scratch",
                 )
                 self.live[self._scratch.id] = self._scratch
             return self._scratch

@@ -1,5 +1,6 @@
 """Sessions as files: listed, searched, copied, exported, deleted. None of these needs to own a session to read it."""
 
+import contextlib
 import shutil
 from pathlib import Path
 
@@ -8,12 +9,13 @@ from assent.storage import transcript
 from assent.storage.index import PAGE, Index, Summary
 from assent.storage.lines import encode
 from assent.storage.lock import acquire
-from assent.storage.paths import SessionPaths, find_session, session_paths
+from assent.storage.paths import SessionPaths, find_session, session_paths, sessions_dir
 from assent.storage.transcript import Entry
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 
+SEARCHED_BYTES = 64 * 1024 * 1024
 NOT_COPIED = frozenset({"session/header", "session/rewound", "session/turn"})
 
 
@@ -27,16 +29,38 @@ def found(data: Path, session_id: object) -> SessionPaths:
     return paths
 
 
-def page(index: Index, params: Json) -> tuple[list[Summary], str | None]:
+def page(index: Index, data: Path, params: Json) -> tuple[list[Summary], str | None]:
     """One page of the list, newest first, and the cursor to the next."""
     cwd, query = params.get("cwd"), params.get("query")
-    summaries = index.search(query, cwd=cwd) if query else index.all(cwd=cwd)
+    summaries = search(index, data, query, cwd=cwd) if query else index.all(cwd=cwd)
     try:
         start = max(0, int(params.get("cursor") or 0))
     except ValueError:
         raise ProtocolError("invalidParams", "the cursor is not one of ours") from None
     end = start + PAGE
     return summaries[start:end], str(end) if end < len(summaries) else None
+
+
+def search(index: Index, data: Path, query: str, *, cwd: str | None) -> list[Summary]:
+    """Sessions whose title or prompts hold the words; then, newest first, those where they were said at all.
+
+    Looking into transcripts is bounded: beyond so many bytes only titles and prompts count.
+    """
+    named = index.search(query, cwd=cwd)
+    known = {summary.session_id for summary in named}
+    words = [word.encode().lower() for word in query.split()]
+    left = SEARCHED_BYTES
+    said: list[Summary] = []
+    for summary in index.all(cwd=cwd):
+        if summary.session_id in known or left <= 0:
+            continue
+        path = sessions_dir(data) / summary.folder / f"{summary.session_id}.jsonl"
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            text = file.read(left).lower()
+            left -= len(text)
+            if all(word in text for word in words):
+                said.append(summary)
+    return [*named, *said]
 
 
 def fork(data: Path, source: SessionPaths, *, message_id: str | None, now: float) -> str:

@@ -27,15 +27,16 @@ OnChange = Callable[[Session], None]
 
 
 async def create(
-    deps: SessionDeps, params: Json, *, epoch: str, spawn: Spawn, on_change: OnChange, session_id: str | None = None
+    deps: SessionDeps, params: Json, *, epoch: str, spawn: Spawn, on_change: OnChange, data: Path | None = None
 ) -> Session:
-    cwd = await anyio.to_thread.run_sync(_checked_cwd, params.get("cwd") or next(iter(deps.roots()), str(Path.cwd())))
+    """A new session, kept under `data` if it is not to be listed with the others."""
+    cwd = await anyio.to_thread.run_sync(_checked_cwd, params.get("cwd") or next(iter(deps.roots()), str(Path.home())))
     settings = deps.settings.load(cwd, trusted=deps.trust.trusted(cwd))
     mode = params.get("mode") or settings.get("permissions.defaultMode") or "default"
     if mode not in MODES:
         raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
     options = _reachable(deps, chosen(params, settings, deps.default_model))
-    paths = session_paths(deps.data_dir, cwd, session_id or new_id("s"))
+    paths = session_paths(data or deps.data_dir, cwd, new_id("s"))
     session = _session(deps, paths, cwd, options, mode, epoch, spawn, on_change, reopened=False)
     session.title = str(params.get("title") or "")[:200]
     session.branch = await anyio.to_thread.run_sync(_branch, cwd)
@@ -97,7 +98,7 @@ def _session(
 
     return_value = Session(
         deps=deps,
-        record=Record(paths, secrets=deps.secrets, on_trouble=trouble),
+        record=Record(paths, secrets=deps.secrets, on_trouble=trouble, disk=deps.disk),
         epoch=epoch,
         cwd=cwd,
         options=options,

@@ -1,0 +1,127 @@
+"""Tools without a model, through the same chain (T10)."""
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from assent.sessions.deps import Judgement
+from assent.sessions.front import Call
+from assent.tools.tool import ToolContext, ToolOutput
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError, ToolError
+from assent.types.permissions import Action, Decision, Deny
+from sessions.harness import Note, NoteInput, TestFront, running
+
+
+class Endless(Note):
+    name = "Endless"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began = anyio.Event()
+        self.cancelled = False
+
+    def action(self, input: NoteInput, *, cwd: str) -> Action:
+        return Action(tool=self.name, input={"text": input.text})
+
+    async def call(self, input: NoteInput, ctx: ToolContext) -> ToolOutput:
+        if input.text == "fail":
+            raise ToolError("it failed")
+        self.began.set()
+        try:
+            await anyio.Event().wait()
+        finally:
+            self.cancelled = True
+        raise AssertionError
+
+
+async def test_a_tool_runs_with_progress_events_and_a_plain_result(tmp_path: Path) -> None:
+    front = TestFront()
+    progress: list[str] = []
+    async with running(tmp_path) as app:
+        app.deps.settings.cli = {"permissions": {"allow": ["Note"]}}
+        session = await app.new(front)
+        params: Json = {"sessionId": session, "name": "Note", "input": {"text": "milk"}}
+        answer = await app.hub.request("assent/tool/run", params, Call(front=front, progress=progress.append))
+        assert answer == {
+            "content": [{"type": "text", "text": "noted milk"}],
+            "isError": False,
+            "durationMs": answer["durationMs"],
+        }
+        assert progress == ["noting milk"]
+        assert [kind for kind in front.types if kind.startswith("tool")] == [
+            "toolStarted",
+            "toolProgress",
+            "toolFinished",
+        ]
+        assert app.model.requests == []
+
+
+async def test_asks_are_asked_and_answers_count(tmp_path: Path) -> None:
+    front = TestFront()
+    front.answer({"decision": "allow"})
+    async with running(tmp_path) as app:
+        await app.request("tool/run", front, name="Note", input={"text": "milk"})
+        assert app.note.notes == ["milk"] and len(front.asked) == 1
+
+
+async def test_a_denial_is_an_error_of_its_own_kind(tmp_path: Path) -> None:
+    def deny(_action: Action, _judgement: Judgement) -> Decision:
+        return Deny(step="rules", reason="never notes")
+
+    async with running(tmp_path, decide=deny) as app:
+        with pytest.raises(ProtocolError, match="never notes") as refused:
+            await app.request("tool/run", name="Note", input={"text": "milk"})
+        assert refused.value.kind == "permissionDenied"
+
+
+async def test_cancelling_stops_the_tool_and_says_cancelled(tmp_path: Path) -> None:
+    tool = Endless()
+    failures: list[ProtocolError] = []
+    async with running(tmp_path, tools=[tool]) as app:
+        call = Call()
+
+        async def run() -> None:
+            try:
+                await app.hub.request("assent/tool/run", {"name": "Endless", "input": {"text": "x"}}, call)
+            except ProtocolError as error:
+                failures.append(error)
+
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as group:
+                group.start_soon(run)
+                await tool.began.wait()
+                call.cancelled.set()
+        assert tool.cancelled
+        assert [(error.kind, error.code) for error in failures] == [("cancelled", -32800)]
+
+
+@pytest.mark.parametrize(
+    ("params", "is_error"),
+    [
+        ({"name": "Endless", "input": {"text": "fail"}}, True),
+        ({"name": "Note", "input": {"txt": 1}}, True),
+        ({"name": "Nothing", "input": {}}, None),
+        ({"name": "Note", "input": "text"}, None),
+    ],
+)
+async def test_failures_and_bad_input_are_told_apart(tmp_path: Path, params: Any, is_error: bool | None) -> None:
+    async with running(tmp_path, tools=[Endless()]) as app:
+        app.deps.settings.cli = {"permissions": {"allow": ["Note"]}}
+        if is_error is None:
+            with pytest.raises(ProtocolError) as refused:
+                await app.request("tool/run", **params)
+            assert refused.value.kind == "invalidParams"
+        else:
+            assert (await app.request("tool/run", **params))["isError"] is is_error
+
+
+async def test_tools_are_listed_with_their_schemas_and_leave_no_session_behind(tmp_path: Path) -> None:
+    async with running(tmp_path) as app:
+        (tool,) = (await app.request("tool/list"))["tools"]
+        assert tool["name"] == "Note" and tool["inputSchema"]["properties"]["text"] == {"type": "string"}
+        assert (await app.request("session/list"))["sessions"] == []
+    async with running(tmp_path) as app:
+        assert (await app.request("session/list"))["sessions"] == []
