@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.editor.diff import changed_blocks, diff_splices
+from assent.editor.diff import changed_blocks, diff_splices, refined
 from assent.editor.hunks import counts, make_hunks, short_diff
-from assent.editor.splices import Splice, apply_together
+from assent.editor.splices import Splice, apply_each, apply_together
 from assent.editor.text import at_line_start
 
 texts = st.text(alphabet="ab\r\n\u2028", max_size=60)
@@ -32,6 +32,21 @@ def test_hunks_applied_together_give_the_new_text(old: str, new: str) -> None:
     hunks = make_hunks(old, new)
     assert apply_together(old, [Splice(hunk.start, hunk.end, hunk.new_text) for hunk in hunks]) == new
     assert [old[hunk.start : hunk.end] for hunk in hunks] == [hunk.old_text for hunk in hunks]
+
+
+@given(texts, texts, st.data())
+def test_a_refined_change_has_the_same_outcome(text: str, new: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    change = Splice(start, data.draw(st.integers(start, len(text))), new)
+    after = apply_together(text, [change])
+    assert apply_each(text, refined(text, change, after)) == after
+
+
+def test_a_formatter_that_reports_everything_changed_only_what_it_changed() -> None:
+    text = "a = 1\nb=2\nc = 3\nd=4\ne = 5\n"
+    new = "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n"
+    parts = refined(text, Splice(2, len(text) - 1, new[2:-1]), new)
+    assert [text[part.start : part.end] for part in parts] == ["=", "="]
 
 
 @pytest.mark.parametrize(

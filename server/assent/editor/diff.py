@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from assent.editor.splices import Splice, common_prefix, common_suffix, trimmed
+from assent.editor.splices import Splice, common_prefix, common_suffix, in_sequence, trimmed
 from assent.editor.text import at_line_start, split_lines
 
 _DIFFLIB_LIMIT = 400_000  # lines × lines; above it a run without unique lines is one block
@@ -51,6 +51,25 @@ def diff_splices(old: str, new: str) -> list[Splice]:
         trimmed(old, Splice(block.start, block.end, new[block.new_start : block.new_end]))
         for block in changed_blocks(old, new)
     ]
+
+
+def refined(before: str, change: Splice, after: str) -> list[Splice]:
+    """The same change, one after the other, without the lines in its middle that it leaves as they were.
+
+    Formatters and some clients report a whole stretch where a few lines of it changed.
+    """
+    start, end, new = change
+    if not _several_lines(before, start, end) or not _several_lines(new, 0, len(new)):
+        return [change]
+    first = max(before.rfind("\n", 0, start), before.rfind("\r", 0, start)) + 1
+    ends = [found + 1 for found in (before.find("\n", end), before.find("\r", end)) if found >= 0]
+    last = min(ends, default=len(before))
+    parts = diff_splices(before[first:last], after[first : last + change.delta])
+    return [Splice(first + part.start, first + part.end, part.text) for part in in_sequence(parts)]
+
+
+def _several_lines(text: str, start: int, end: int) -> bool:
+    return text.find("\n", start, end) >= 0 or text.find("\r", start, end) >= 0
 
 
 def _same_ends(old: str, new: str) -> tuple[int, int]:

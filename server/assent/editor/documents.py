@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assent.editor.diff import diff_splices
+from assent.editor.diff import diff_splices, refined
 from assent.editor.positions import Encoding, joined_surrogates, splice_of, well_formed
 from assent.editor.splices import Splice, apply_together, in_sequence, inverted, splice, trimmed
 from assent.editor.text import LineIndex
@@ -287,7 +287,7 @@ class Documents:
             return in_sequence(diff_splices(before, made.text))
         document.text = splice(before, made)
         document.lines.follow(before, made, document.text)
-        return [trimmed(before, made)]
+        return refined(before, trimmed(before, made), document.text)
 
     def _meant(self, document: Document, before: str) -> tuple[Expectation | None, list[Splice]] | None:
         """Whether the text just reached is one of ours, and by which splices we think it was reached."""
