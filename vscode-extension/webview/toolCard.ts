@@ -25,7 +25,7 @@ export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
   const state = STATES[item.state];
   const live = item.state === "running" && (item.progress !== "" || item.children.length > 0);
   const edit = editOf(item);
-  const open = host.isOpen(item.key, live || item.state === "error" || edit !== null);
+  const open = host.isOpen(item.key, live || item.state === "error" || (edit !== null && item.state === "done"));
   const title = host.short(item.title || titleOf(item.tool || "tool", item.input));
   const details = h(
     "details",

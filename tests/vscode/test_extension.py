@@ -1,0 +1,92 @@
+"""The extension without an editor: its pure parts, its package, and its mirror of the protocol."""
+
+import json
+import re
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from assent.lsp.protocol import CLIENT_REQUESTS, SERVER_NOTIFICATIONS, SERVER_REQUESTS, asks, events, requests, results
+from assent.lsp.protocol.shapes import Wire
+
+ROOT = Path(__file__).parent.parent.parent
+EXTENSION = ROOT / "vscode-extension"
+PROTOCOL = EXTENSION / "src" / "protocol.ts"
+
+pytestmark = pytest.mark.editor
+
+
+def run(*command: str, cwd: Path, timeout: float) -> str:
+    import subprocess
+
+    done = subprocess.run(list(command), cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    return done.stdout
+
+
+def test_the_pure_parts_keep_their_promises(packages: Path) -> None:
+    output = run("npm", "test", cwd=packages, timeout=180)
+    assert re.search(r"# fail 0$", output, re.MULTILINE)
+
+
+def test_the_package_holds_the_server_and_nothing_it_does_not_need(built: Path, tmp_path: Path) -> None:
+    target = tmp_path / "assent.vsix"
+    run("npm", "run", "package", "--", str(target), cwd=built, timeout=240)
+    with zipfile.ZipFile(target) as package:
+        names = package.namelist()
+        manifest: Any = json.loads(package.read("extension/package.json"))
+    assert "extension/dist/extension.js" in names
+    assert "extension/dist/media/chat.js" in names
+    assert any(re.fullmatch(r"extension/server/assent-[\w.]+-py3-none-any\.whl", name) for name in names)
+    assert not [name for name in names if "node_modules" in name or name.endswith((".ts", ".map"))]
+    assert "enabledApiProposals" not in manifest
+
+
+def test_the_lock_file_names_no_registry() -> None:
+    assert '"resolved"' not in (EXTENSION / "package-lock.json").read_text(encoding="utf-8")
+
+
+def test_every_command_in_a_menu_or_key_is_contributed_and_registered() -> None:
+    manifest: Any = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
+    contributes = manifest["contributes"]
+    contributed = {each["command"] for each in contributes["commands"]}
+    source = (EXTENSION / "src" / "commands.ts").read_text(encoding="utf-8")
+    registered = set(re.findall(r'^    "(assent\.[\w.]+)":', source, re.MULTILINE))
+    used = {item["command"] for menu in contributes["menus"].values() for item in menu if "command" in item}
+    used |= {key["command"] for key in contributes["keybindings"]}
+    assert registered == contributed
+    assert used - contributed <= {"assent.chat.focus"}  # VS Code makes that one, for the view
+
+
+def test_typescript_mirrors_every_method_of_the_wire() -> None:
+    source = PROTOCOL.read_text(encoding="utf-8")
+    mirrored = set(re.findall(r'"(assent/[\w/]+)"', source))
+    assert mirrored == {*CLIENT_REQUESTS, *SERVER_REQUESTS, *SERVER_NOTIFICATIONS}
+
+
+def _structs() -> list[type[Wire]]:
+    modules = (requests, results, asks, events)
+    found = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    return sorted(
+        (cls for cls in found if issubclass(cls, Wire) and cls.__name__ not in ("Wire", "Event")),
+        key=lambda cls: cls.__name__,
+    )
+
+
+@pytest.mark.parametrize("struct", _structs(), ids=lambda cls: cast("type[Wire]", cls).__name__)
+def test_typescript_mirrors_the_shape(struct: type[Wire]) -> None:
+    source = PROTOCOL.read_text(encoding="utf-8")
+    match = re.search(rf"^export interface {struct.__name__} \{{\n(.*?)^\}}", source, re.MULTILINE | re.DOTALL)
+    assert match, f"protocol.ts has no interface {struct.__name__}"
+    theirs = {name: bool(optional) for name, optional in re.findall(r"^  (\w+)(\?)?:", match.group(1), re.MULTILINE)}
+    theirs.pop("type", None)
+    ours = {field.encode_name: not field.required for field in msgspec.structs.fields(struct)}
+    assert theirs == ours
+
+
+def test_node_is_there_to_build_with() -> None:
+    assert shutil.which("node") and shutil.which("npm"), "install Node 20 or newer"

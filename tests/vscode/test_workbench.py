@@ -1,0 +1,59 @@
+"""The extension in a real workbench (code-server and Chromium): see workbench/main.test.mjs for the scenes.
+
+The scenes share one workbench and run once; here each is one test. As root the tools are installed by `setup.sh`;
+otherwise it uses what it finds, or says what is missing and how to get it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SCENES = HERE / "workbench" / "main.test.mjs"
+NAMES = re.findall(r'^scene\("([^"]+)"', SCENES.read_text(encoding="utf-8"), re.MULTILINE)
+
+pytestmark = pytest.mark.editor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    passed: set[str]
+    output: str
+
+
+@pytest.fixture(scope="module")
+def outcome(built: Path) -> Outcome:
+    setup = subprocess.run([HERE / "setup.sh"], capture_output=True, text=True, timeout=1500, check=False)
+    if setup.returncode != 0:
+        pytest.fail(f"the real workbench is not available.\n{setup.stderr.strip()}", pytrace=False)
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+    environment = {
+        **os.environ,
+        "ASSENT_VSCODE_CACHE": setup.stdout.strip().splitlines()[-1],
+        "ASSENT_PYTHON": sys.executable,
+        "ASSENT_CHROMIUM": os.environ.get("ASSENT_CHROMIUM") or chromium,
+    }
+    done = subprocess.run(
+        ["node", "--test", "--test-concurrency=1", "--test-reporter=tap", str(SCENES)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=700,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    passed = {line.split(" - ", 1)[1].strip() for line in lines if re.match(r"\s*ok \d+ - ", line)}
+    return Outcome(passed=passed, output=done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_the_workbench(name: str, outcome: Outcome) -> None:
+    if name not in outcome.passed:
+        start = outcome.output.find(f"not ok {outcome.output.partition(f' - {name}')[0].rsplit('not ok ', 1)[-1]}")
+        pytest.fail(outcome.output[max(start, 0) :][:4000], pytrace=False)
