@@ -1,4 +1,7 @@
-"""Shared by the end-to-end tests: a spawned server, a client that behaves as an editor, a strict fake API."""
+"""Shared by the end-to-end tests: spawned servers, clients that behave as editors, a strict fake API.
+
+Servers are spawned once per module where tests can share one: each costs a second of importing.
+"""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,24 +14,35 @@ from fakeapi import FakeApi
 from lspclient import Client, Connect, Json, Server
 from lspclient.client import PLUGIN
 
+GREETER = 'def greet():\n    return "Helo"\n\n\ndef part():\n    return "Bye"\n'
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for this module: `home` and `workspace` are in it."""
+    return tmp_path_factory.mktemp("lsp")
+
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    (folder / "greeter.py").write_text('def greet():\n    return "Helo"\n\n\ndef part():\n    return "Bye"\n')
-    return folder
+def workspace(place: Path) -> Path:
+    """The shared workspace, its files as they were."""
+    return make_workspace(place)
 
 
-@pytest_asyncio.fixture
-async def api() -> AsyncIterator[FakeApi]:
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def shared_api() -> AsyncIterator[FakeApi]:
     async with FakeApi() as fake:
         yield fake
 
 
-@pytest_asyncio.fixture
-async def connect(tmp_path: Path, workspace: Path) -> AsyncIterator[Connect]:
-    """`await connect(assent=…, env=…)`: an initialized client of a server of its own, offline unless told otherwise."""
+@pytest.fixture
+def api(shared_api: FakeApi) -> FakeApi:
+    return shared_api
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def connect(place: Path) -> AsyncIterator[Connect]:
+    """`await connect(assent=…, api=…)`: an initialized client of a server of its own, offline unless told otherwise."""
     clients: list[Client] = []
 
     async def make(
@@ -39,15 +53,15 @@ async def connect(tmp_path: Path, workspace: Path) -> AsyncIterator[Connect]:
         home: Path | None = None,
         capabilities: Json | None = None,
         initialize: bool = True,
-        root: Path | None = workspace,
+        root: Path | None = None,
         **more: Any,
     ) -> Client:
         environment = api.env if api is not None else {"ASSENT_OFFLINE": "1"}
-        client = Client(Server(home or tmp_path / "home", env={**environment, **(env or {})}))
+        client = Client(Server(home or place / "home", env={**environment, **(env or {})}))
         clients.append(client)
         await client.start()
         if initialize:
-            await client.initialize(root, assent=assent, capabilities=capabilities, **more)
+            await client.initialize(root or make_workspace(place), assent=assent, capabilities=capabilities, **more)
         return client
 
     yield make
@@ -55,7 +69,22 @@ async def connect(tmp_path: Path, workspace: Path) -> AsyncIterator[Connect]:
         await client.close()
 
 
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def shared(connect: Connect, shared_api: FakeApi) -> Client:
+    """One server with everything our own plugins claim, on the fake API."""
+    return await connect(assent={"client": dict(PLUGIN), "maxEventRate": 0}, api=shared_api)
+
+
 @pytest.fixture
-def plugin() -> Json:
-    """What our own plugins claim."""
-    return {"client": dict(PLUGIN), "maxEventRate": 0}
+def client(shared: Client) -> Client:
+    """The shared client, with no answers of an earlier test left in it."""
+    shared.answers.clear()
+    return shared
+
+
+def make_workspace(place: Path) -> Path:
+    folder = place / "workspace"
+    folder.mkdir(exist_ok=True)
+    (folder / "greeter.py").write_text(GREETER)
+    (folder / "notes.txt").write_text("one\ntwo\n")
+    return folder

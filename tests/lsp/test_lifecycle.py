@@ -12,6 +12,8 @@ import pytest
 from lspclient import Client, Connect, RpcError, Server
 from lspclient.process import COMMAND, descendants
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 GONE = 2.0  # seconds, from the contract
 
 

@@ -10,7 +10,7 @@ from lspclient.process import Server
 
 Json = dict[str, Any]
 Answer = Callable[[Json], Any | Awaitable[Any]]
-TIMEOUT = 20.0
+TIMEOUT = 60.0  # generous: a loaded machine is not a failure
 
 PLUGIN: Json = {"permissions": True, "elicitation": True, "review": True, "partials": True}
 
