@@ -1,7 +1,7 @@
 """Glob: files by name, newest first."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, ClassVar
 
 from anyio import to_thread
@@ -10,11 +10,13 @@ from msgspec import Meta
 from assent.tools import ripgrep
 from assent.tools.files import absolute
 from assent.tools.glob_pattern import compiled, name_pattern, static_prefix
+from assent.tools.plain_search import files_below
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import FileMissing, ToolError
 from assent.types.permissions import Action
 
 MOST = 200
+Choose = Callable[[Iterable[str]], list[str]]
 
 
 class GlobInput(Input, frozen=True):
@@ -52,21 +54,19 @@ class Glob(Tool[GlobInput]):
 
     async def call(self, input: GlobInput, ctx: ToolContext) -> ToolOutput:
         base, pattern = _base(input, ctx.cwd)
-        if not await to_thread.run_sync(os.path.isdir, base):
+        if not os.path.isdir(base):  # noqa: PTH112, ASYNC240 -- one stat; a thread would cost more
             raise FileMissing(f"{base} is not a folder")
-        wanted = compiled(pattern)
         start = f"{base}/{static_prefix(pattern)}".rstrip("/")
-        paths, complete = await _files(self._find_rg(), start, pattern, ctx)
-        cut = len(base) + 1 if base != "/" else 1
-
-        def chosen() -> list[str]:
-            full = paths
-            kept = [path for path in full if wanted.fullmatch(path, cut)]
-            if self._may_read is not None:
-                kept = [path for path in kept if self._may_read(path)]
-            return ripgrep.newest_first(kept, ctx.cwd)
-
-        found = await to_thread.run_sync(chosen)
+        chosen = self._chosen(base, pattern)
+        rg = self._find_rg()
+        if rg is None:
+            found = await to_thread.run_sync(lambda: ripgrep.newest_first(chosen(files_below(start))))
+            complete = True
+        else:
+            arguments = ["--files", "--null"]
+            if name := name_pattern(pattern):
+                arguments += ["--type-add", f"wanted:{name}", "--type", "wanted"]
+            found, complete = await ripgrep.run(rg, [*arguments, "--", start], ctx, _newest_first(chosen))
         if not found:
             return ToolOutput(content=f"No files match {input.pattern} in {base}", summary="0 files")
         shown = [ripgrep.shown_path(path, ctx.cwd) for path in found[:MOST]]
@@ -75,6 +75,32 @@ class Glob(Tool[GlobInput]):
         if not complete:
             shown.append("[The search was cut short; these are not all the files]")
         return ToolOutput(content="\n".join(shown), summary=f"{len(found)} files")
+
+    def _chosen(self, base: str, pattern: str) -> Choose:
+        """Keeps the paths that are wanted and may be shown."""
+        fullmatch = compiled(pattern).fullmatch
+        cut = len(base) + 1 if base != "/" else 1
+        may_read = self._may_read
+
+        def choose(paths: Iterable[str]) -> list[str]:
+            kept = [path for path in paths if fullmatch(path, cut)]
+            return kept if may_read is None else [path for path in kept if may_read(path)]
+
+        return choose
+
+
+def _newest_first(choose: Choose) -> Callable[[Iterator[bytes]], list[str]]:
+    """Looks at the age of each file while rg still searches for the next."""
+
+    def take(chunks: Iterator[bytes]) -> list[str]:
+        found: list[tuple[float, str]] = []
+        rest = b""
+        for chunk in chunks:
+            *whole, rest = (rest + chunk).split(b"\0")
+            found += ripgrep.stamped(choose(map(os.fsdecode, whole)))
+        return ripgrep.in_order(found)
+
+    return take
 
 
 def _base(input: GlobInput, cwd: str) -> tuple[str, str]:
@@ -88,16 +114,3 @@ def _base(input: GlobInput, cwd: str) -> tuple[str, str]:
         base = absolute(prefix or "/", base)
         pattern = "/" + pattern[len(prefix) :].lstrip("/")
     return base, pattern
-
-
-async def _files(rg: str | None, start: str, pattern: str, ctx: ToolContext) -> tuple[list[str], bool]:
-    """Every file below a folder that is not ignored, absolute."""
-    if rg is None:
-        from assent.tools.plain_search import files_below
-
-        return await to_thread.run_sync(files_below, start), True
-    arguments = ["--files", "--null"]
-    if name := name_pattern(pattern):
-        arguments += ["--type-add", f"wanted:{name}", "--type", "wanted"]
-    output, complete = await ripgrep.run(rg, [*arguments, "--", start], ctx)
-    return os.fsdecode(output).split("\0")[:-1], complete

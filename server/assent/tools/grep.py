@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable
-from typing import Annotated, ClassVar, Literal
+from dataclasses import replace
+from typing import Annotated, ClassVar
 
 import msgspec
 from anyio import to_thread
@@ -10,17 +11,12 @@ from msgspec import Meta
 
 from assent.tools import ripgrep
 from assent.tools.files import absolute
-from assent.tools.glob_pattern import compiled, name_pattern
-from assent.tools.ripgrep import shown_path
+from assent.tools.glob_pattern import name_pattern
+from assent.tools.matches import MOST, Mode, Wanted
+from assent.tools.plain_search import Query, matches_below
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import FileMissing
 from assent.types.permissions import Action
-
-MOST = 250  # entries shown unless head_limit says otherwise
-CHARACTERS = 28_000
-COLUMNS = 500
-
-Mode = Literal["content", "files_with_matches", "count"]
 
 
 class GrepInput(Input, frozen=True):
@@ -82,56 +78,43 @@ class Grep(Tool[GrepInput]):
 
     async def call(self, input: GrepInput, ctx: ToolContext) -> ToolOutput:
         base = absolute(input.path, ctx.cwd) if input.path else ctx.cwd
-        if not await to_thread.run_sync(os.path.exists, base):
+        if not os.path.exists(base):  # noqa: PTH110, ASYNC240 -- one stat; a thread would cost more
             raise FileMissing(f"{base} does not exist")
+        wanted = Wanted(
+            pattern=input.pattern,
+            mode=input.output_mode,
+            base=base,
+            cwd=ctx.cwd,
+            glob=input.glob,
+            numbers=input.numbers,
+            context=bool(input.after or input.before or input.around),
+            limit=input.head_limit,
+            may_read=self._may_read,
+        )
         rg = self._find_rg()
         if rg is None:
-            from assent.tools.plain_search import Query, matches_below
-
-            query = Query(
-                pattern=input.pattern,
-                mode=input.output_mode,
-                type=input.type,
-                ignore_case=input.ignore_case,
-                multiline=input.multiline,
-                before=input.before or input.around,
-                after=input.after or input.around,
-            )
-            found, complete = await to_thread.run_sync(matches_below, query, base)
+            output, complete = await to_thread.run_sync(_plainly, input, wanted)
         else:
-            text = [] if await to_thread.run_sync(os.path.isdir, base) else ["--text"]  # a named file is searched whole
-            output, complete = await ripgrep.run(rg, [*_arguments(input), *text, "--", input.pattern, base], ctx)
-            found = await to_thread.run_sync(_parsed, output, input.output_mode)
-        return await to_thread.run_sync(self._told, input, base, found, complete, ctx.cwd)
-
-    def _told(self, input: GrepInput, base: str, found: "Found", complete: bool, cwd: str) -> ToolOutput:
-        paths = [path for path in found if _wanted(input.glob, path, base)]
-        if self._may_read is not None:
-            paths = [path for path in paths if self._may_read(path)]
-        if not paths:
-            return ToolOutput(content=f"Nothing matches {input.pattern!r} in {base}", summary="no matches")
-        paths = ripgrep.newest_first(paths, cwd)
-        limit = MOST if input.head_limit is None else input.head_limit or len(found) + sum(map(len, found.values()))
-        entries = _entries(input, paths, found, cwd)
-        shown: list[str] = []
-        size = 0
-        cut = False
-        for entry in entries:
-            if len(shown) >= limit or size > CHARACTERS:
-                cut = True
-                break
-            shown.append(entry)
-            size += len(entry) + 1
-        content = "\n".join(shown)
-        if cut:
-            content += f"\n[Cut here: {_total(input, paths, found)} in all. Narrow the search, or raise head_limit]"
+            arguments = [*_arguments(input), *([] if os.path.isdir(base) else ["--text"])]  # noqa: PTH112, ASYNC240 -- as above
+            output, complete = await ripgrep.run(rg, [*arguments, "--", input.pattern, base], ctx, wanted.told_from)
         if not complete:
-            content += "\n[The search was stopped early: it finds too much or takes too long. Narrow it]"
-        return ToolOutput(content=content, summary=_total(input, paths, found))
+            note = "[The search was stopped early: it finds too much or takes too long. Narrow it]"
+            output = replace(output, content=f"{output.content}\n{note}")
+        return output
 
 
-Found = dict[str, list[str]]
-"""By path: nothing, a count, or lines as `12:text` (a match) and `13-text` (its surroundings), `--` between groups."""
+def _plainly(input: GrepInput, wanted: Wanted) -> tuple[ToolOutput, bool]:
+    query = Query(
+        pattern=input.pattern,
+        mode=input.output_mode,
+        type=input.type,
+        ignore_case=input.ignore_case,
+        multiline=input.multiline,
+        before=input.before or input.around,
+        after=input.after or input.around,
+    )
+    found, complete = matches_below(query, wanted.base)
+    return wanted.told(found), complete
 
 
 def _arguments(input: GrepInput) -> list[str]:
@@ -155,66 +138,3 @@ def _arguments(input: GrepInput) -> list[str]:
     elif input.glob and not input.glob.startswith("!") and (name := name_pattern(input.glob)):
         flags += ["--type-add", f"wanted:{name}", "--type", "wanted"]  # unlike --glob, this honours .gitignore
     return flags
-
-
-def _parsed(output: bytes, mode: Mode) -> Found:
-    text = os.fsdecode(output)
-    if mode == "files_with_matches":
-        return {path: [] for path in text.split("\0")[:-1]}
-    found: Found = {}
-    last = ""
-    apart = False
-    for line in text.split("\n")[:-1]:
-        path, zero, rest = line.partition("\0")
-        if not zero:  # `--` between groups of lines
-            apart = True
-            continue
-        lines = found.setdefault(path, [])
-        if apart and path == last:
-            lines.append("--")
-        lines.append(rest)
-        last, apart = path, False
-    return found
-
-
-def _wanted(glob: str | None, path: str, base: str) -> bool:
-    if not glob:
-        return True
-    relative = path[len(base) :].lstrip("/") or os.path.basename(path)  # noqa: PTH119 -- many paths, quickly
-    if glob.startswith("!"):
-        return not compiled(glob[1:]).fullmatch(relative)
-    return compiled(glob).fullmatch(relative) is not None
-
-
-def _entries(input: GrepInput, paths: list[str], found: Found, cwd: str) -> "list[str]":
-    match input.output_mode:
-        case "files_with_matches":
-            return [shown_path(path, cwd) for path in paths]
-        case "count":
-            return [f"{shown_path(path, cwd)}:{found[path][0]}" for path in paths]
-        case "content":
-            context = bool(input.after or input.before or input.around)
-            entries: list[str] = []
-            for path in paths:
-                if context and entries:
-                    entries.append("--")
-                name = shown_path(path, cwd)
-                entries += (line if line == "--" else _line(name, line, input.numbers) for line in found[path])
-            return entries
-
-
-def _line(name: str, line: str, numbers: bool) -> str:
-    digits = len(line) - len(line.lstrip("0123456789"))
-    mark = line[digits : digits + 1]
-    text = line.rstrip("\r") if numbers else line[digits + 1 :].rstrip("\r")
-    return f"{name}{mark}{text if len(text) <= COLUMNS else text[:COLUMNS] + ' […]'}"
-
-
-def _total(input: GrepInput, paths: list[str], found: Found) -> str:
-    match input.output_mode:
-        case "files_with_matches":
-            return f"{len(paths)} files"
-        case "count":
-            return f"{sum(int(found[path][0]) for path in paths)} matches in {len(paths)} files"
-        case "content":
-            return f"{sum(line != '--' for path in paths for line in found[path])} lines in {len(paths)} files"

@@ -1,5 +1,6 @@
 """Read: a file as text with line numbers, as a picture, as PDF pages, or as notebook cells."""
 
+import itertools
 import re
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -16,6 +17,7 @@ from assent.types.ports import FileText
 LINES = 2000
 CHARACTERS = 100_000  # of one result; the rest is read with offset
 LONGEST_LINE = 2000
+_STRIDE = 64 * 1024
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
 
@@ -125,15 +127,16 @@ def _slice(text: str, first: int, count: int) -> tuple[list[str], bool, int]:
 
 def _offset_of_line(text: str, line: int) -> int:
     """Found without splitting the text: files of many megabytes are read in slices."""
+    if "\r" in text:
+        at = next(itertools.islice(_LINE.finditer(text), line - 1, None), None)
+        return at.start() if at else len(text)
     offset = 0
-    if "\r" not in text:
-        for _ in range(line - 1):
-            offset = text.find("\n", offset) + 1
-            if not offset:
-                return len(text)
-        return offset
-    for at in _LINE.finditer(text):
-        if line <= 1:
-            return at.start()
-        line -= 1
-    return len(text)
+    ahead = line - 1
+    while (there := text.count("\n", offset, offset + _STRIDE)) < ahead:  # counting is far quicker than finding
+        ahead -= there
+        offset += _STRIDE
+        if offset >= len(text):
+            return len(text)
+    for _ in range(ahead):
+        offset = text.find("\n", offset) + 1
+    return offset

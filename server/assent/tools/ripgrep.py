@@ -4,21 +4,29 @@ Owns the flags that every search shares, and the order of results: newest first.
 `plain_search.py` gives the same answers where no rg is to be had.
 """
 
+import asyncio
 import os
 import shutil
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
+from anyio import to_thread
 
 from assent.tools.jobs import ShellJobs
+from assent.tools.shell_process import Keeper, Process
 from assent.tools.tool import ToolContext
 from assent.types.errors import ToolError
 
+T = TypeVar("T")
+
 OUTPUT = 32 * 1024 * 1024  # bytes of rg's output looked at
 SECONDS = 30.0
+_CHUNK = 256 * 1024
 NEVER_SEARCHED = (".git", ".hg", ".svn", ".jj")
 _FLAGS = (
     "--no-config",
@@ -43,48 +51,100 @@ def system_program() -> str | None:
 Find = Callable[[], str | None]
 
 
-async def run(rg: str, arguments: Sequence[str], ctx: ToolContext) -> tuple[bytes, bool]:
-    """rg's output, and whether it is all of it. Raises ToolError with rg's own words for a bad pattern or type."""
+async def run(
+    rg: str, arguments: Sequence[str], ctx: ToolContext, take: Callable[[Iterator[bytes]], T]
+) -> tuple[T, bool]:
+    """What `take` makes of rg's output, read in a worker thread as it comes; and whether that was all of it.
+
+    Raises ToolError with rg's own words for a bad pattern or type.
+    """
     jobs = ctx.jobs if isinstance(ctx.jobs, ShellJobs) else ShellJobs()
+    keeper = jobs.keeper
     try:
-        process = await jobs.keeper.start(
-            [rg, *_FLAGS, *arguments], cwd=ctx.cwd, env={"PATH": os.defpath, "HOME": "/nonexistent"}, keep=OUTPUT
+        process, output = keeper.start_piped(
+            [rg, *_FLAGS, *arguments], cwd=ctx.cwd, env={"PATH": os.defpath, "HOME": "/nonexistent"}
         )
-        enough = anyio.Event()
-        process.on_end = enough.set
-        process.on_output = lambda: enough.set() if process.received > OUTPUT else None
+        reading = _Reading(output)
+        # Killing it closes the pipe, which ends the thread: what was found by then is still told.
+        alarm = asyncio.get_running_loop().call_later(SECONDS, keeper.signal, process, signal.SIGKILL)
         try:
-            with anyio.move_on_after(SECONDS):
-                await enough.wait()
+            taken = await to_thread.run_sync(reading.through, take, abandon_on_cancel=True)
+            await _ended(process, keeper, complete=reading.complete)
         finally:
+            alarm.cancel()
+            reading.release()
             if not process.ended.is_set():
-                jobs.keeper.signal(process, 9)
-                with anyio.CancelScope(shield=True), anyio.move_on_after(1):
-                    await process.ended.wait()
+                keeper.signal(process, signal.SIGKILL)
     finally:
         if jobs is not ctx.jobs:
             with anyio.CancelScope(shield=True):
                 await jobs.close()
-    output = process.output()[:OUTPUT]
     if process.error:
         raise ToolError(f"The search could not be run: {process.error}")
-    if process.status == 2 and b"\0" not in output and output.startswith((b"rg: ", b"regex parse error")):
-        raise ToolError(output.decode("utf-8", "replace").strip())
-    return output, process.status in (0, 1, 2)
+    if process.status == 2 and reading.first.startswith((b"rg: ", b"regex parse error")):
+        raise ToolError(reading.first.decode("utf-8", "replace").strip())
+    return taken, reading.complete and process.status in (0, 1, 2)
 
 
-def newest_first(paths: list[str], cwd: str) -> list[str]:
+class _Reading:
+    """One end of a pipe, read by a thread that may outlive the interest in it."""
+
+    def __init__(self, fd: int) -> None:
+        self.first = b""
+        self.complete = True
+        self._fd = fd
+        self._begun = False
+
+    def through(self, take: Callable[[Iterator[bytes]], T]) -> T:
+        self._begun = True
+        try:
+            return take(self._chunks())
+        finally:
+            os.close(self._fd)
+
+    def release(self) -> None:
+        if not self._begun:  # cancelled before a thread was free
+            self._begun = True
+            os.close(self._fd)
+
+    def _chunks(self) -> Iterator[bytes]:
+        total = 0
+        while chunk := os.read(self._fd, _CHUNK):
+            self.first = self.first or chunk
+            total += len(chunk)
+            yield chunk
+            if total > OUTPUT:
+                self.complete = False
+                return
+
+
+async def _ended(process: Process, keeper: Keeper, *, complete: bool) -> None:
+    if not complete:
+        keeper.signal(process, signal.SIGKILL)
+    with anyio.move_on_after(5):
+        await process.ended.wait()
+
+
+def newest_first(paths: Iterable[str]) -> list[str]:
     """By the time of the last change; what vanished meanwhile goes last, equals by name."""
-    stamped: list[tuple[int, str]] = []
+    return in_order(stamped(paths))
+
+
+def stamped(paths: Iterable[str]) -> list[tuple[float, str]]:
+    """Each absolute path with its age, as a number that sorts the newest first."""
+    found: list[tuple[float, str]] = []
     stat = os.stat
-    prefix = cwd + "/"
     for path in paths:
         try:
-            stamped.append((-stat(path if path[0] == "/" else prefix + path).st_mtime_ns, path))
+            found.append((-stat(path).st_mtime, path))
         except OSError:
-            stamped.append((0, path))
-    stamped.sort()
-    return [path for _, path in stamped]
+            found.append((0.0, path))
+    return found
+
+
+def in_order(found: list[tuple[float, str]]) -> list[str]:
+    found.sort()
+    return [path for _, path in found]
 
 
 def shown_path(path: str, cwd: str) -> str:

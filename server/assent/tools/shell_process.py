@@ -33,7 +33,7 @@ _LENGTH = struct.Struct("!I")
 class Process:
     """One running or finished command."""
 
-    def __init__(self, id: str, output: int, report: int | None, keep: int) -> None:
+    def __init__(self, id: str, report: int | None, keep: int) -> None:
         self.id = id
         self.keep = keep
         self.pid: int | None = None
@@ -47,7 +47,7 @@ class Process:
         self.on_end: Callable[[], None] = lambda: None
         self._head = bytearray()
         self._tail = bytearray()
-        self._output = output
+        self._output = -1
         self._report = report
 
     @property
@@ -65,8 +65,9 @@ class Process:
             return bytes(self._tail[start - tail_at :])
         return bytes(self._head[start:]) + gap + bytes(self._tail)
 
-    def watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.add_reader(self._output, self._readable, loop)
+    def watch(self, loop: asyncio.AbstractEventLoop, output: int) -> None:
+        self._output = output
+        loop.add_reader(output, self._readable, loop)
 
     def finish(self, loop: asyncio.AbstractEventLoop, status: int | None, error: str | None = None) -> None:
         """The shell itself ended. What it left in the pipe is read; what its children say later is read and dropped."""
@@ -136,10 +137,21 @@ class Keeper:
         self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], report: bool = False, keep: int = KEEP
     ) -> Process:
         """Start a process with stdout and stderr on one pipe; with `report`, a second one on descriptor 3."""
+        process, output = self._started(argv, cwd, env, report=report, keep=keep)
+        os.set_blocking(output, False)
+        process.watch(asyncio.get_running_loop(), output)
+        return process
+
+    def start_piped(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> tuple[Process, int]:
+        """Start a process whose output the caller reads, and must close."""
+        return self._started(argv, cwd, env, report=False, keep=0)
+
+    def _started(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, report: bool, keep: int
+    ) -> tuple[Process, int]:
         if self._closed:
             raise ToolError("The session is closed")
         keeper = self._connected()
-        loop = asyncio.get_running_loop()
         out_read, out_write = os.pipe()
         fds = [out_write, out_write]
         reading: int | None = None
@@ -147,8 +159,7 @@ class Keeper:
             reading, writing = os.pipe()
             os.set_blocking(reading, False)
             fds.append(writing)
-        os.set_blocking(out_read, False)
-        process = Process(new_id("c"), out_read, reading, keep)
+        process = Process(new_id("c"), reading, keep)
         self._processes[process.id] = process
         body = json.dumps({"op": "start", "id": process.id, "argv": list(argv), "cwd": cwd, "env": dict(env)}).encode()
         try:
@@ -158,8 +169,7 @@ class Keeper:
         finally:
             for fd in set(fds):
                 os.close(fd)
-        process.watch(loop)
-        return process
+        return process, out_read
 
     def signal(self, process: Process, number: int) -> None:
         """Signal the process, its group and everything that came from it."""
