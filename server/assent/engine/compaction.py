@@ -80,7 +80,7 @@ async def start_anew(turn: Turn, boundary: CompactBoundary) -> None:
     """The view begins at this boundary; what was frozen at the start of the session is taken afresh (Q8)."""
     remaining = turn.conversation.task_budget_remaining
     if remaining is not None:
-        turn.conversation.task_budget_remaining = task_budget_after_compaction(remaining, turn.context_tokens)
+        turn.conversation.task_budget_remaining = task_budget_after_compaction(remaining, turn.window.last_answer)
     await turn.refresh_context()
     turn.window.restarted(turn.app)
     size = turn.window.overhead + estimate_all((boundary,))

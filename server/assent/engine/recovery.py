@@ -155,7 +155,7 @@ async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step
     boundary = CompactBoundary(
         uuid=turn.config.deps.new_id(),
         trigger="server",
-        tokens_before=turn.context_tokens,
+        tokens_before=turn.window.last_answer,
         tokens_after=0,
         summary=summary,
         kept=tuple(blocks),  # goes back to the API as it came

@@ -114,10 +114,10 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
                         answer.final = event
                         meter.final(event)
                         turn.output_tokens += event.usage.output_tokens
-                        turn.context_tokens = event.context_tokens or event.usage.context_tokens
                         turn.last_stop_reason = event.stop_reason
                         if event.stop_reason is not None:
-                            turn.window.measured(event.message_id, turn.context_tokens)
+                            tokens = event.context_tokens or event.usage.context_tokens
+                            turn.window.measured(event.message_id, tokens)
                     case ApiRetry() | Heartbeat() | Notice():
                         pass
                     case _:

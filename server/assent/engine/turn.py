@@ -80,7 +80,6 @@ class Turn:
     answer: Answer | None = None  # of the call under way, so that an abort can keep its words
     state: State | None = None  # of the iteration under way
     output_tokens: int = 0  # of this turn, for the token budget
-    context_tokens: int = 0  # of the last answer, as the API counted them
     api_seconds: float = 0.0
     last_stop_reason: str | None = None
     last_text: str = ""

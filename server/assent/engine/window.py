@@ -21,6 +21,7 @@ from assent.types.messages import ConversationMessage
 class Window:
     overhead: int = 0  # of system prompt and tools, estimated, until the API has counted
     anchor: Anchor | None = None
+    last_answer: int = 0  # context tokens of the last answer, as the API counted them
     last_call: float | None = None  # on the engine's clock; None: nothing was sent yet, so no cache is warm
     marked: set[str] = field(default_factory=set[str])  # messages to snip before the next call
     offered: list[Snippable] = field(default_factory=list[Snippable])  # what the model was told it may snip
@@ -36,6 +37,7 @@ class Window:
     def measured(self, message_id: str, tokens: int) -> None:
         """The API said how much the conversation holds, up to and including this answer."""
         if tokens > 0:
+            self.last_answer = tokens
             self.anchor = Anchor(message_id=message_id, tokens=tokens)
 
     def freed(self, reduced: Reduced, app: SessionState) -> None:
@@ -47,6 +49,7 @@ class Window:
     def restarted(self, app: SessionState) -> None:
         """After a compaction nothing of before counts or is in view."""
         self.anchor = None
+        self.last_answer = 0
         self.staged.clear()
         self.staging_failures = 0
         self.marked.clear()
