@@ -13,6 +13,7 @@ import orjson
 from fakeapi.body import Json, blocks_of, field, items
 
 LOOK_BACK = 20
+MEDIA_TOKENS = 1_500
 
 
 def tokens(value: object) -> int:
@@ -82,7 +83,7 @@ def prefix_segments(body: Json) -> list[Segment]:
         nonlocal end
         bare = orjson.dumps({key: each for key, each in value.items() if key != "cache_control"})
         running.update(label.encode() + b"\0" + bare + b"\0")
-        end += tokens(bare)
+        end += _weight(value, bare)
         segments.append(Segment(running.hexdigest(), end, value.get("cache_control") is not None))
 
     for each in items(body, "tools"):
@@ -95,3 +96,12 @@ def prefix_segments(body: Json) -> list[Segment]:
         for each in blocks_of(message):
             add(message["role"], each)
     return segments
+
+
+def _weight(block: Json, data: bytes) -> int:
+    """Pictures and pages are counted as such, not by the bytes of their base64."""
+    if block.get("type") in ("image", "document"):
+        return MEDIA_TOKENS
+    if block.get("type") == "tool_result" and isinstance(block.get("content"), list):
+        return sum(_weight(each, orjson.dumps(each)) for each in items(block, "content")) + 10
+    return tokens(data)

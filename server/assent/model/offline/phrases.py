@@ -99,7 +99,7 @@ def _wish(part: str, masked: _Masked) -> Wish:
     for pattern, make in _PHRASES:
         if (found := pattern.match(text)) is not None and (wish := make(found, masked)) is not None:
             return wish
-    return Unknown(masked.open(part))
+    return Unknown(masked.open(text))
 
 
 def _path(found: re.Match[str], masked: _Masked) -> str:

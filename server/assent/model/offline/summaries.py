@@ -26,13 +26,13 @@ def title(history: History) -> str:
 
 def of_tools(history: History) -> str:
     done = history.exchanges or history.earlier
-    return _short("; ".join(_told(exchange) for exchange in done[-5:]) or "nothing yet", 120)
+    return _short("; ".join(_told(exchange) for exchange in done[-3:]) or "nothing yet", 160)
 
 
 def _told(exchange: Exchange) -> str:
     about = exchange.input.get("file_path") or exchange.input.get("command") or exchange.input.get("pattern") or ""
     outcome = "failed: " + _short(exchange.text, 100) if exchange.is_error else "done"
-    return f"{exchange.tool} {about}".strip() + f" ({outcome})"
+    return f"{exchange.tool} {_short(str(about), 40)}".strip() + f" ({outcome})"
 
 
 def _short(text: str, limit: int = 200) -> str:
