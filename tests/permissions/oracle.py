@@ -39,7 +39,7 @@ _LINE = re.compile(r"^(?:\d+\s+)?(?P<call>\w+)\((?P<args>.*)\)\s+=\s+(?P<result>
 _LISTED = (
     frozenset(COMMANDS)
     | _VERSION_ONLY
-    | {"git", "timeout", "nice", "env", "stdbuf", "mawk", "gawk", "original-awk", "bash"}
+    | {"git", "timeout", "nice", "env", "stdbuf", "time", "mawk", "gawk", "original-awk", "bash"}
 )
 _OPENS_TO_WRITE = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")
 

@@ -13,8 +13,12 @@ FILES = (
 ).split()
 OUTSIDE = "../ws-evil/secret.txt .. / /etc/passwd ~/.ssh/id_rsa $HOME/.ssh/id_rsa ~ /dev/null /proc/self/environ ~root /tmp".split()
 GLOBS = "*.py * ./* sub/* [a-z]*.py ?.py sub/*/c.txt *.{py,md} {a,b}.py **/*.py .* sub/odd/*".split()
-WORDS = "hello foo 'a b' 'x;y' '$(touch PWNED)' \"a b\" '*.py' 1 3 5p main HEAD HEAD~1 -- - x= a=b @ '' \"\" é".split(" ")
-BAD_WORDS = "$(touch PWNED) `touch PWNED` $x ${x} $'a' \"$(touch PWNED)\" <(ls) ${x:-y} $((1+1)) $1 $@ ~x ${x@P} \"$x\" $PWD".split(" ")
+WORDS = "hello foo 'a b' 'x;y' '$(touch PWNED)' \"a b\" '*.py' 1 3 5p main HEAD HEAD~1 -- - x= a=b @ '' \"\" é".split(
+    " "
+)
+BAD_WORDS = '$(touch PWNED) `touch PWNED` $x ${x} $\'a\' "$(touch PWNED)" <(ls) ${x:-y} $((1+1)) $1 $@ ~x ${x@P} "$x" $PWD'.split(
+    " "
+)
 CONNECTORS = ("; ", " && ", " || ", " | ", "\n", " & ", ";", "&&", "|", " |& ", " ;\n", "\n\n", " # c'\n", ' # "\n')
 REDIRECTS = (
     " > PWNED", " >> PWNED", " 2>/dev/null", " >/dev/null 2>&1", " &>/dev/null", " < README.md", " 2>&1", " >| PWNED", " <> PWNED",
@@ -111,7 +115,19 @@ GIT: dict[str, str] = {
     "help": "log",
     "ls-tree": "-r HEAD --name-only",
 }
-GIT_GLOBAL = ("-c core.fsmonitor=./ev.sh", "-C sub", "-C sub/bare", "-C sub/nested", "--git-dir=sub/bare", "--no-pager", "--exec-path=.", "-p", "-C .", "-C ..", "-P")
+GIT_GLOBAL = (
+    "-c core.fsmonitor=./ev.sh",
+    "-C sub",
+    "-C sub/bare",
+    "-C sub/nested",
+    "--git-dir=sub/bare",
+    "--no-pager",
+    "--exec-path=.",
+    "-p",
+    "-C .",
+    "-C ..",
+    "-P",
+)
 
 
 def line(random: Random) -> str:
@@ -122,10 +138,30 @@ def line(random: Random) -> str:
     text = "".join(parts)
     bend = random.random()
     if bend < 0.03:
-        text = random.choice(("( %s )", "{ %s; }", "$( %s )", "`%s`", "! %s", "if %s; then ls; fi", "for i in 1; do %s; done", "f() { %s; }; f")) % text
+        text = (
+            random.choice(
+                (
+                    "( %s )",
+                    "{ %s; }",
+                    "$( %s )",
+                    "`%s`",
+                    "! %s",
+                    "if %s; then ls; fi",
+                    "for i in 1; do %s; done",
+                    "f() { %s; }; f",
+                )
+            )
+            % text
+        )
     elif bend < 0.05:
         position = random.randrange(len(text) + 1)
-        text = text[:position] + random.choice(("'", '"', "\\", "\n", "$", "`", "#", ";", "\r", "\x0b", "\u200b", "\u00a0", "\\\n", "(", "{", "&")) + text[position:]
+        text = (
+            text[:position]
+            + random.choice(
+                ("'", '"', "\\", "\n", "$", "`", "#", ";", "\r", "\x0b", "\u200b", "\u00a0", "\\\n", "(", "{", "&")
+            )
+            + text[position:]
+        )
     return text
 
 
@@ -171,7 +207,9 @@ def _some(random: Random, flags: list[str]) -> list[str]:
 
 
 def _operands(random: Random) -> list[str]:
-    kinds = random.choices((FILES, WORDS, GLOBS, OUTSIDE, BAD_WORDS), weights=(60, 20, 10, 5, 5), k=random.choice((0, 1, 1, 2)))
+    kinds = random.choices(
+        (FILES, WORDS, GLOBS, OUTSIDE, BAD_WORDS), weights=(60, 20, 10, 5, 5), k=random.choice((0, 1, 1, 2))
+    )
     return [_quoted(random, random.choice(kind)) for kind in kinds]
 
 

@@ -69,7 +69,13 @@ def test_everyday_commands_only_read_when_they_run(trap: Scratch, tmp_path: Path
 
 
 def test_the_oracle_sees_what_it_must_see(trap: Scratch, tmp_path: Path) -> None:
-    guilty = ["touch sub/odd/-x", "echo x > sub/odd/y", "./ev.sh", "exec 3<>/dev/tcp/127.0.0.1/9", "git -c core.fsmonitor=./ev.sh status"]
+    guilty = [
+        "touch sub/odd/-x",
+        "echo x > sub/odd/y",
+        "./ev.sh",
+        "exec 3<>/dev/tcp/127.0.0.1/9",
+        "git -c core.fsmonitor=./ev.sh status",
+    ]
     for command in guilty:
         assert violations(trap, [command], tmp_path), command
         for leftover in (trap.root / "PWNED", trap.root / "sub/odd/-x", trap.root / "sub/odd/y"):

@@ -159,7 +159,7 @@ def _reaches_below(case: Case, rule: Rule) -> bool:
     starts: list[str] = []
     for part in case.shell.parts if case.shell is not None else ():
         if part.recursive:
-            starts.append(case.context.cwd)
+            starts += case.roots if part.argv[0] == "git" else ()  # its history is the whole repository's
             for use in part.reads:
                 starts += [located.target for located in case.locations(use) or ()]
     patterns = globs.absolute_patterns(rule.path, roots=case.roots, home=case.context.home, wide=True)

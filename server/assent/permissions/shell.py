@@ -210,6 +210,8 @@ def _from_usage(command: Command, usage: Usage, directories: Directories, reposi
         if ":" in word.text and repository_doubt == "" and command.words[0].text == "git":
             path = word.text.partition(":")[2]  # git show HEAD:path
             reads.append(PathUse(word=replace(word, text=path, pattern=path), directories=directories))
+    if usage.recursive and not reads:
+        reads.append(PathUse(word=Word(text=".", pattern="."), directories=directories))
     reason = ""
     if usage.hazards:
         reason = f"`{command.words[0].text}` with {usage.hazards[0]}"

@@ -113,10 +113,10 @@ COMMANDS: dict[str, Row] = {
     ),
     "sort": row(
         """
-            -b -d -f -g -i -M -h -n -R -r -V -c -C -m -s -u -z -k: -t: -S: --ignore-leading-blanks
+            -b -d -f -g -i -M -h -n -R -r -V -c -C -s -u -z -k: -t: -S: --ignore-leading-blanks
             --dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort
             --human-numeric-sort --numeric-sort --random-sort --reverse --sort= --version-sort --check=? --debug
-            --key= --merge --stable --field-separator= --unique --zero-terminated --parallel= --buffer-size=
+            --key= --stable --field-separator= --unique --zero-terminated --parallel= --buffer-size=
         """,
         wild_flags=False,
     ),

@@ -65,7 +65,11 @@ def _one_of(first: str, allowed: str, *, bare: bool = True) -> "Row":
     return row("-v -p --stat --porcelain -z --verbose --all --push --name-only", "text", wild_flags=False, check=check)
 
 
-def _config(_words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+def _config(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    """git config reads flags only before the first name; what follows is a value to set."""
+    first = next((index for index, word in enumerate(words) if not word.text.startswith("-")), len(words))
+    if any(word.text.startswith("-") for word in words[first:]):
+        usage.hazard("a flag after a name, which is taken for a value", "config")
     if not used & {"--get", "--get-all", "--get-regexp", "--list", "-l"} or len(usage.operands) > 1:
         usage.hazard("it may change the configuration", "config")
 

@@ -79,6 +79,8 @@ def read_usage(row: Row, words: Sequence[Word]) -> Usage:
             if word.wild_start and not row.wild_flags and not only_operands:
                 usage.wildcards.append(word)
             usage.operands.append(word)
+        elif row.most is not None and usage.operands:
+            usage.hazard("a flag after a name, which may be taken for an output", text)
         elif text == "--":
             only_operands = True
         elif word.wild:

@@ -7,17 +7,17 @@ from assent.permissions.shell_words import Word
 from assent.permissions.text import names
 
 _TRANSPARENT = {
-    "timeout": r"-k|--kill-after|-s|--signal",
-    "nice": r"-n|--adjustment",
-    "time": r"",
-    "stdbuf": r"-i|-o|-e|--input|--output|--error",
-    "command": r"",
-    "env": r"",
+    "timeout": (
+        r"-k|--kill-after|-s|--signal",
+        r"--preserve-status|--foreground|-v|--(?:kill-after|signal)=\S+|-[ks]\S+",
+    ),
+    "nice": (r"-n|--adjustment", r"-n-?\d+|-\d+|--adjustment=-?\d+"),
+    "stdbuf": (r"-[ioe]|--(?:input|output|error)", r"-[ioe][L0-9]\w*|--(?:input|output|error)=\w+"),
+    "time": (r"(?!)", r"-p"),
+    "command": (r"(?!)", r"(?!)"),  # `command -v` only asks
+    "env": (r"(?!)", r"(?!)"),  # its flags change the environment
 }
-"""Wrappers that only run what follows; each with its flags that take a value."""
-_TRANSPARENT_FLAGS = re.compile(
-    r"--preserve-status|--foreground|--verbose|-v|-p|-\d+|--(?:kill-after|signal|adjustment|input|output|error)=\S+|-[ioe][L0-9]\S*|-n-?\d+|-[ks]\S+"
-)
+"""Wrappers that only run what follows: their flags with a value of their own, and those without."""
 OPAQUE = names("""
     sudo doas su runuser pkexec env xargs eval exec builtin setsid ionice chrt taskset flock watch parallel script
     strace ltrace unbuffer chroot unshare nsenter busybox toybox ssh trap nohup coproc source . systemd-run at batch
@@ -30,18 +30,16 @@ SHELLS = names("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh")
 def unwrapped(words: Sequence[Word]) -> tuple[Word, ...] | None:
     """What a transparent wrapper runs, when its own arguments are plainly known."""
     name = words[0].text
-    valued = _TRANSPARENT.get(name)
-    if valued is None or not words[0].known:
+    if name not in _TRANSPARENT or not words[0].known:
         return None
+    valued, alone = _TRANSPARENT[name]
     position = 1
     while position < len(words) and words[position].text.startswith("-"):
         text = words[position].text
-        if name in ("command", "env") or words[position].wild:
-            return None  # `command -v` only asks, `env -i` and its kin change the environment
-        if valued and re.fullmatch(valued, text):
-            position += 2
-        elif _TRANSPARENT_FLAGS.fullmatch(text):
+        if re.fullmatch(alone, text):
             position += 1
+        elif re.fullmatch(valued, text):
+            position += 2
         else:
             return None
     if name == "timeout":
