@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assent.sessions.complete import best, list_files
+from assent.sessions.complete import FileList, best, fill, list_files
 from assent.types.blocks import Json
 from sessions.harness import running
 
@@ -95,4 +95,6 @@ def test_the_list_is_the_same_without_ripgrep(project: Path) -> None:
 
 def test_a_files_own_name_goes_before_its_folders(project: Path) -> None:
     names = ["test/x.py", "src/test.py", "src/my_test_data.py", "test/"]
-    assert best(names, names, "test") == ["test/", "src/test.py", "src/my_test_data.py", "test/x.py"]
+    files = FileList(str(project))
+    fill(files, names)
+    assert best(files, "test") == ["test/", "src/test.py", "src/my_test_data.py", "test/x.py"]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
+from itertools import islice
 
 import anyio.to_thread
 
@@ -19,8 +20,9 @@ from assent.types.blocks import Json
 
 MOST_ITEMS = 50
 MOST_FILES = 500_000
-MOST_SCORED = 5_000
+MOST_SCORED = 2_000
 FRESH_SECONDS = 5.0
+COMMON = "qjzxkvbwyfhgmdulpcr_-natosie/."  # letters of file names, the rare ones first; what is not here is rarer still
 _FILE = re.compile(r'(?:^|(?<=[\s(\[{]))@("[^"\n]*|[^\s"]*)$')
 _COMMAND = re.compile(r"^\s*/([\w:-]*)$")
 
@@ -31,9 +33,16 @@ class FileList:
 
     root: str
     names: list[str] = field(default_factory=list[str])
-    folded: list[str] = field(default_factory=list[str])
+    folded: list[str] = field(default_factory=list[str])  # in lower case
+    own: list[str] = field(default_factory=list[str])  # only the last part of each
     made: float = float("-inf")
     making: "asyncio.Task[None] | None" = None
+
+
+def fill(files: FileList, names: list[str]) -> None:
+    folded = [name.casefold() for name in names]
+    own = [name[name.rfind("/", 0, -1) + 1 :] for name in folded]
+    files.names, files.folded, files.own = names, folded, own
 
 
 class Completion:
@@ -48,7 +57,7 @@ class Completion:
         if (match := _FILE.search(before)) is not None:
             query = match.group(1).removeprefix('"')
             files = await self.files(cwd)
-            return [file_item(name) for name in best(files.names, files.folded, query.casefold())]
+            return [file_item(name) for name in best(files, query.casefold())]
         return []
 
     async def files(self, cwd: str) -> FileList:
@@ -62,46 +71,47 @@ class Completion:
 
     async def _refresh(self, known: FileList) -> None:
         try:
-            names = await anyio.to_thread.run_sync(list_files, known.root)
-            folded = await anyio.to_thread.run_sync(lambda: [name.casefold() for name in names])
-            known.names, known.folded = names, folded
+            await anyio.to_thread.run_sync(lambda: fill(known, list_files(known.root)))
         finally:
             known.made = self._clock()
             known.making = None
 
 
-def best(names: Sequence[str], folded: Sequence[str], query: str) -> list[str]:
+def best(files: FileList, query: str) -> list[str]:
     """The names that fit best: the file's own name before its path, a beginning before a middle, short before long."""
+    names, folded, own = files.names, files.folded, files.own
     if not query:
         return nsmallest(MOST_ITEMS, names, key=lambda name: (name.count("/"), len(name), name))
-    hits = [index for index, name in enumerate(folded) if query in name]
-    if not hits:
-        hits = _scattered(folded, query)
+    hits = [index for index, name in enumerate(own) if query in name]
     if len(hits) > MOST_SCORED:
-        own = [index for index in hits if query in folded[index][folded[index].rfind("/", 0, -1) + 1 :]]
-        hits = (own or hits)[:MOST_SCORED]
+        first = [index for index in hits if own[index].startswith(query)]
+        hits = (first if len(first) >= MOST_ITEMS else hits)[:MOST_SCORED]
+    elif len(hits) < MOST_ITEMS:
+        seen = set(hits)
+        paths = [index for index, name in enumerate(folded) if query in name and index not in seen]
+        hits = [*hits, *paths[:MOST_SCORED]] or _scattered(folded, query)
+    stem = query.partition(".")[0]
 
     def rank(index: int) -> tuple[int, int, int, str]:
-        name = folded[index]
-        start = name.rfind("/", 0, -1) + 1
-        at = name.find(query, start)
-        if at == start:
-            place = 0 if name[start:].rstrip("/").partition(".")[0] == query.partition(".")[0] else 1
-        elif at > start:
+        name, path = own[index], folded[index]
+        at = name.find(query)
+        if at == 0:
+            place = 0 if name.rstrip("/").partition(".")[0] == stem else 1
+        elif at > 0:
             place = 2
         else:
-            place = 3 if name.startswith(query) else 4
-        return place, name.count("/"), len(name), name
+            place = 3 if path.startswith(query) else 4
+        return place, path.count("/"), len(path), path
 
     return [names[index] for index in nsmallest(MOST_ITEMS, hits, key=rank)]
 
 
 def _scattered(folded: Sequence[str], query: str) -> list[int]:
-    """Names that hold the letters in order, when none holds them together."""
-    letters = list(dict.fromkeys(query))
-    hits = [index for index, name in enumerate(folded) if letters[0] in name and letters[-1] in name]
-    pattern = re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in query))
-    return [index for index in hits if pattern.match(folded[index])]
+    """Names that hold the letters in order, when none holds them together. The rarest letters are looked for first."""
+    rare, next_rare = sorted(query, key=COMMON.find)[:2] if len(query) > 1 else (query, query)
+    hits = [index for index, name in enumerate(folded) if rare in name and next_rare in name]
+    fits = re.compile("".join(f"[^{re.escape(letter)}]*{re.escape(letter)}" for letter in query)).match
+    return list(islice((index for index in hits if fits(folded[index])), MOST_SCORED // 4))
 
 
 def list_files(root: str) -> list[str]:
