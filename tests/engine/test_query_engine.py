@@ -183,7 +183,8 @@ async def test_the_users_message_is_on_disk_before_any_call_goes_out() -> None: 
         stage.api.reply(text("ok"))
         await stage.turn("remember me")
         assert durable[0] == (1, 0)  # one message written and flushed, no request yet
-        assert text_of(stage.transcript.written[0].content) == "remember me"  # type: ignore[union-attr]
+        first = stage.transcript.written[0]
+        assert isinstance(first, UserMessage) and text_of(first.content) == "remember me"
         written_before_second = next(written for written, requests in durable if requests == 1)
         assert any(  # tool results too: what was acknowledged is not lost
             isinstance(m, UserMessage) and m.content[0].get("type") == "tool_result"

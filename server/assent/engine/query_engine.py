@@ -200,8 +200,6 @@ class QueryEngine:
     async def _stages(self, turn: Turn, blocks: tuple[Block, ...], uuid: str, *, is_meta: bool) -> Terminal:
         """Q4, in order. The result comes after, from whoever called."""
         self._reset(turn)
-        if not turn.model.strip():
-            raise ToolError("No model is set. Choose one with /model NAME or in the settings.")
         equip(turn)
         await self._freeze_context(turn)
         await self._settle_orphan(turn)
@@ -211,6 +209,8 @@ class QueryEngine:
         if given.model is not None or given.allowed_tools is not None:
             turn.model = given.model or turn.model
             equip(turn, given.allowed_tools)
+        if not turn.model.strip():
+            raise ToolError("No model is set. Choose one with /model NAME or in the settings.")
         if turn.token_budget is None:
             turn.token_budget = given.token_budget
         message = UserMessage(uuid=uuid, content=given.blocks, timestamp=self.config.deps.now(), is_meta=is_meta)

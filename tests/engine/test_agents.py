@@ -1,0 +1,166 @@
+"""Subagents: their own context, counted in the parent, seen through the parent (T7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+
+from assent.extensions.agents import BUILT_IN, AgentDefinition
+from assent.tools.agent import Agent
+from assent.types.messages import (
+    AssistantFinal,
+    AssistantMessage,
+    Attachment,
+    Message,
+    StreamEvent,
+    ToolFinished,
+    ToolStarted,
+    UserMessage,
+)
+from assent.types.permissions import Allow, Verdict
+from assent.types.ports import ToolCall
+from enginekit import Change, Echo, Gate, Stage
+from enginekit.stage import OTHER_MODEL
+from fakeapi import Block, Reply, Request, text, tool
+
+SCOUT = AgentDefinition(
+    name="scout", description="looks", prompt="You scout.", tools=("Echo", "Agent"), model=OTHER_MODEL, max_turns=5
+)
+
+
+def from_scout(request: Request) -> bool:
+    return "You scout." in str(request.body.get("system"))
+
+
+def ask(prompt: str = "find it", **options: Any) -> Block:
+    return tool("Agent", id="toolu_agent", description="find", prompt=prompt, subagent_type="scout", **options)
+
+
+async def test_a_subagent_works_in_its_own_context_and_its_last_words_are_the_result() -> None:
+    echo = Echo()
+    async with Stage(tools=[Agent(), echo, Change()], agents=(*BUILT_IN, SCOUT)) as stage:
+        stage.api.when(
+            from_scout,
+            Reply(parts=(text("looking"), tool("Echo", text="deep"))),
+            Reply(parts=(text("It is in a.py."),)),
+        )
+        stage.api.reply(text("I will send a scout."), ask())
+        stage.api.reply(text("Found."))
+        turn = await stage.turn("where is it?")
+
+        assert turn.result.result == "Found."
+        assert stage.api.calls[-1].tool_results["toolu_agent"]["content"] == "It is in a.py."
+        scouting = [call for call in stage.api.calls if from_scout(call)]
+        assert [call.body["model"] for call in scouting] == [OTHER_MODEL] * 2
+        assert [t["name"] for t in scouting[0].body["tools"]] == ["Echo"]  # no agents of its own
+        assert "where is it?" not in str(scouting[0].messages)
+        assert "find it" in str(scouting[0].messages)
+
+
+async def test_what_a_subagent_does_is_seen_under_the_call_that_started_it_and_stays_out_of_the_history() -> None:
+    async with Stage(tools=[Agent(), Echo()], agents=(SCOUT,), include_partial_messages=True) as stage:
+        stage.api.when(from_scout, Reply(parts=(tool("Echo", text="deep"),)), Reply(parts=(text("here"),)))
+        stage.api.reply(ask())
+        stage.api.reply(text("ok"))
+        turn = await stage.turn()
+        marked = (AssistantMessage, UserMessage, AssistantFinal, StreamEvent, ToolStarted, ToolFinished)
+        inside = [m for m in turn.messages if isinstance(m, marked) and m.parent_tool_use_id == "toolu_agent"]
+        assert {m.type for m in inside} == {
+            "assistant",
+            "user",
+            "assistant_final",
+            "stream_event",
+            "tool_started",
+            "tool_finished",
+        }
+        assert not any(
+            isinstance(m, AssistantMessage | UserMessage) and m.parent_tool_use_id for m in stage.engine.messages
+        )
+        stage.assert_reloads()
+
+
+async def test_a_subagents_spend_is_the_parents() -> None:  # Q9
+    async with Stage(tools=[Agent()], agents=(SCOUT,)) as stage:
+        stage.api.when(from_scout, Reply(parts=(text("here"),), output_tokens=1_000))
+        stage.api.reply(ask())
+        stage.api.reply(text("ok"))
+        turn = await stage.turn()
+        assert set(turn.result.model_usage) == {"claude-opus-4-8", OTHER_MODEL}
+        assert turn.result.model_usage[OTHER_MODEL].usage.output_tokens == 1_000
+        assert turn.result.total_cost_usd == sum(m.cost_usd for m in turn.result.model_usage.values())
+
+
+async def test_a_subagents_spend_ends_the_parents_turn_at_the_limit() -> None:  # Q9
+    async with Stage(tools=[Agent(), Echo()], agents=(SCOUT,), max_budget_usd=0.5) as stage:
+        stage.api.when(from_scout, Reply(parts=(tool("Echo", text="x"),), output_tokens=100_000))
+        stage.api.reply(ask())
+        turn = await stage.turn()
+        assert turn.result.terminal == "budget_usd"
+
+
+async def test_a_subagents_calls_go_through_the_same_permissions_with_the_parent_named() -> None:
+    judged: list[tuple[str, str | None]] = []
+
+    async def judge(call: ToolCall) -> Verdict:
+        judged.append((call.action.tool, call.parent_tool_use_id))
+        return Allow(step="rules", reason="ok")
+
+    async with Stage(tools=[Agent(), Echo()], agents=(SCOUT,), can_use_tool=judge) as stage:
+        stage.api.when(from_scout, Reply(parts=(tool("Echo", text="deep"),)), Reply(parts=(text("here"),)))
+        stage.api.reply(ask())
+        stage.api.reply(text("ok"))
+        await stage.turn()
+        assert judged == [("Agent", None), ("Echo", "toolu_agent")]
+
+
+async def test_an_abort_ends_the_subagent_with_the_turn() -> None:  # L14
+    gate = Gate()
+    scout = AgentDefinition(name="scout", description="looks", prompt="You scout.")
+    async with Stage(tools=[Agent(), gate], agents=(scout,)) as stage:
+        stage.api.when(from_scout, Reply(parts=(tool("Gate", text="deep"),)))
+        stage.api.reply(ask())
+
+        def stop(_at: int, message: Message) -> None:
+            if isinstance(message, ToolStarted) and message.tool == "Gate":
+                stage.engine.abort()
+
+        turn = await stage.turn(on_message=stop)
+        assert turn.result.terminal == "aborted_tools"
+        assert gate.cancelled == ["deep"]
+
+
+async def test_a_background_agent_outlives_the_turn_and_notifies() -> None:  # S5, L11
+    gate = Gate()
+    scout = AgentDefinition(name="scout", description="looks", prompt="You scout.")
+    published: list[Message] = []
+    done = anyio.Event()
+
+    def publish(message: Message) -> None:
+        published.append(message)
+        if isinstance(message, Attachment):
+            done.set()
+
+    async with Stage(tools=[Agent(), gate], agents=(scout,), publish=publish) as stage:
+        stage.api.when(from_scout, Reply(parts=(tool("Gate", text="deep"),)), Reply(parts=(text("It was the cache."),)))
+        stage.api.reply(ask(run_in_background=True))
+        stage.api.reply(text("It is being looked into."))
+        turn = await stage.turn()
+        assert turn.result.result == "It is being looked into."
+        assert "works in the background" in str(stage.api.calls[-1].tool_results["toolu_agent"]["content"])
+        with anyio.fail_after(10):
+            await gate.reached.wait()
+            gate.opened.set()
+            await done.wait()
+        stage.api.reply(text("So it was the cache."))
+        await stage.turn("anything new?")
+        assert "It was the cache." in str(stage.api.calls[-1].messages)
+        assert any(isinstance(m, ToolStarted) for m in published)
+
+
+async def test_an_unknown_agent_is_an_error_the_model_can_read() -> None:
+    async with Stage(tools=[Agent()], agents=(SCOUT,)) as stage:
+        stage.api.reply(tool("Agent", id="toolu_1", description="d", prompt="p", subagent_type="wizard"))
+        stage.api.reply(text("ok"))
+        await stage.turn()
+        assert "There is no agent 'wizard'" in str(stage.api.calls[1].tool_results["toolu_1"]["content"])
