@@ -25,9 +25,7 @@ class Scene:
         self.client = FakeEditor(habits, encoding=encoding)
         self.disk = MemoryDisk({} if text is None else {PATH: text})
         self.snapshots: list[tuple[str, str, FileText | None]] = []
-        self.editor = Editor(
-            self.client, self.disk, encoding=encoding, snapshot=self._snapshot, sleep=self.clock.sleep
-        )
+        self.editor = Editor(self.client, self.disk, encoding=encoding, snapshot=self._snapshot, sleep=self.clock.sleep)
         self.client.documents = self.documents = self.editor.documents
         self.proposals = self.editor.proposals
         self.events: list[ProposalEvent] = []
@@ -44,7 +42,9 @@ class Scene:
         return self.client.text(URI) if URI in self.client.open_documents else self.disk.files[PATH]
 
     async def plan(self, new_text: str, *, tool_use_id: str = "u1") -> EditPlan:
-        before = await self.workspace.read(PATH) if URI in self.client.open_documents or PATH in self.disk.files else None
+        before = (
+            await self.workspace.read(PATH) if URI in self.client.open_documents or PATH in self.disk.files else None
+        )
         return EditPlan(
             path=PATH, before=before, new_text=new_text, tool="Edit", tool_use_id=tool_use_id, reason="tidy"
         )

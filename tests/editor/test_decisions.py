@@ -96,9 +96,7 @@ def test_a_persons_words_become_whole_lines_of_the_document(text: str, theirs: s
     assert step_for(Choice(hunk=hunk, verb="edit", new_text=theirs), text) == Put(old, Target(put, "edited"))
 
 
-@pytest.mark.parametrize(
-    ("theirs", "step"), [(NEW, Put(OLD, Target(NEW, "accepted"))), (OLD, Settle("rejected"))]
-)
+@pytest.mark.parametrize(("theirs", "step"), [(NEW, Put(OLD, Target(NEW, "accepted"))), (OLD, Settle("rejected"))])
 def test_editing_to_what_it_is_anyway(theirs: str, step: Step) -> None:
     hunk, text = hunk_of(OLD, NEW, OLD, "pending")
     assert step_for(Choice(hunk=hunk, verb="edit", new_text=theirs), text) == step

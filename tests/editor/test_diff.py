@@ -1,5 +1,6 @@
 import random
 import string
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ def test_blocks_are_whole_lines_and_never_touch(old: str, new: str) -> None:
     blocks = changed_blocks(old, new)
     for block in blocks:
         assert at_line_start(old, block.start) and (block.end == len(old) or at_line_start(old, block.end))
-    for before, after in zip(blocks, blocks[1:], strict=False):
+    for before, after in pairwise(blocks):
         assert before.end < after.start and before.new_end < after.new_start
 
 

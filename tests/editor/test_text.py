@@ -27,7 +27,14 @@ def test_lines_end_at_cr_lf_and_crlf_only() -> None:
 
 @pytest.mark.parametrize(
     ("text", "lines"),
-    [("", []), ("\n", ["\n"]), ("\r\r\n\n", ["\r", "\r\n", "\n"]), ("a", ["a"]), ("a\n", ["a\n"]), ("\n\r", ["\n", "\r"])],
+    [
+        ("", []),
+        ("\n", ["\n"]),
+        ("\r\r\n\n", ["\r", "\r\n", "\n"]),
+        ("a", ["a"]),
+        ("a\n", ["a\n"]),
+        ("\n\r", ["\n", "\r"]),
+    ],
 )
 def test_splitting_at_the_edges(text: str, lines: list[str]) -> None:
     assert split_lines(text) == lines
@@ -77,7 +84,15 @@ def test_positions_outside_the_text_mean_its_nearest_end(line: int, character: i
 
 @pytest.mark.parametrize(
     ("encoding", "character", "offset"),
-    [("utf-16", 1, 1), ("utf-16", 3, 2), ("utf-16", 4, 3), ("utf-8", 2, 1), ("utf-8", 6, 2), ("utf-8", 9, 3), ("utf-32", 2, 2)],
+    [
+        ("utf-16", 1, 1),
+        ("utf-16", 3, 2),
+        ("utf-16", 4, 3),
+        ("utf-8", 2, 1),
+        ("utf-8", 6, 2),
+        ("utf-8", 9, 3),
+        ("utf-32", 2, 2),
+    ],
 )
 def test_units_of_each_encoding(encoding: Encoding, character: int, offset: int) -> None:
     text = "é𝒳\ud800z"  # 2+4+3+1 bytes, 1+2+1+1 UTF-16 units
@@ -125,7 +140,9 @@ def test_a_splice_becomes_a_text_edit() -> None:
     }
 
 
-@pytest.mark.parametrize(("text", "eol"), [("a\nb\n", "\n"), ("a\r\nb", "\r\n"), ("a\rb", "\r"), ("a\nb\r\n", None), ("a", None)])
+@pytest.mark.parametrize(
+    ("text", "eol"), [("a\nb\n", "\n"), ("a\r\nb", "\r\n"), ("a\rb", "\r"), ("a\nb\r\n", None), ("a", None)]
+)
 def test_the_one_line_end_of_a_text(text: str, eol: str | None) -> None:
     assert uniform_eol(text) == eol
 

@@ -57,8 +57,6 @@ class FileWatch:
 async def _watchfiles(folders: frozenset[str], stop: anyio.Event) -> AsyncGenerator[set[str], None]:
     from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType] -- its optional trio event has no types here
 
-    async with aclosing(
-        awatch(*folders, watch_filter=None, debounce=200, stop_event=stop, recursive=False, raise_interrupt=False)
-    ) as batches:
+    async with aclosing(awatch(*folders, watch_filter=None, debounce=200, stop_event=stop, recursive=False)) as batches:
         async for batch in batches:
             yield {path for _, path in batch}
