@@ -37,6 +37,9 @@ async def shared_api() -> AsyncIterator[FakeApi]:
 
 @pytest.fixture
 def api(shared_api: FakeApi) -> FakeApi:
+    """The shared fake API, with nothing of an earlier test's script left in it."""
+    shared_api._script.clear()
+    shared_api._otherwise = None
     return shared_api
 
 
