@@ -19,8 +19,11 @@ from assent.types.permissions import Action, Mode
 from assent.types.ports import EditorQueries, EditPlan, HandleElicitation, SpillStore, ToolResultContent, Workspace
 
 
-class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The base of every tool's input: unknown fields are refused with a clear message to the model."""
+class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True, omit_defaults=True):
+    """The base of every tool's input: unknown fields are refused with a clear message to the model.
+
+    As JSON it holds what was said, without defaults: people and rules see the input the model wrote.
+    """
 
 
 InputT = TypeVar("InputT", bound=Input)
