@@ -254,6 +254,7 @@ class ChatSurface implements vscode.Disposable {
   }
 
   private async retry(): Promise<void> {
+    if (this.session?.data.interrupted && this.session.cutAt) return this.owner.sessions.retry(this.session);
     const last = this.session?.data.items.findLast((item) => item.kind === "user");
     if (last?.kind !== "user") return;
     if (last.messageId) await this.resend(last.messageId, last.text);
@@ -290,11 +291,8 @@ class ChatSurface implements vscode.Disposable {
   private async context(): Promise<void> {
     if (!this.session) return;
     const usage = await this.owner.sessions.request<ContextUsage>(METHODS.sessionContext, { sessionId: this.session.sessionId });
-    const rows = usage.categories.map((category) => {
-      const tokens = Number(category["tokens"] ?? 0);
-      return { label: String(category["name"] ?? category["category"] ?? ""), value: count(tokens), share: tokens / Math.max(1, usage.window) };
-    });
-    this.post({ type: "facts", title: `Context: ${count(usage.tokens)} of ${count(usage.window)} tokens`, rows, note: `Compacts by itself at ${count(usage.autoCompactAt)} tokens; /compact does it now.` });
+    const rows = Object.entries(usage.tokens).map(([name, tokens]) => ({ label: name, value: count(tokens), share: tokens / Math.max(1, usage.window) }));
+    this.post({ type: "facts", title: `Context: ${count(usage.used)} of ${count(usage.window)} tokens`, rows, note: `Compacts by itself at ${count(usage.autoCompactAt)} tokens; /compact does it now.` });
   }
 
   private async cost(): Promise<void> {

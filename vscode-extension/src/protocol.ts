@@ -15,6 +15,7 @@ export const METHODS = {
   sessionNew: "assent/session/new",
   sessionSend: "assent/session/send",
   sessionInterrupt: "assent/session/interrupt",
+  sessionRetry: "assent/session/retry",
   sessionList: "assent/session/list",
   sessionSearch: "assent/session/search",
   sessionAttach: "assent/session/attach",
@@ -245,6 +246,7 @@ export interface SessionAttach {
   epoch?: string;
   afterSeq?: number;
   cursor?: string;
+  readOnly?: boolean;
 }
 
 export interface SessionFork {
@@ -463,9 +465,9 @@ export interface Rewound {
 }
 
 export interface ContextUsage {
-  categories: Json[];
-  tokens: number;
+  tokens: Record<string, number>;
   window: number;
+  used: number;
   autoCompactAt: number;
 }
 

@@ -30,11 +30,16 @@ import type { ServerProcess } from "./serverProcess";
 
 const FLUSH_MS = 16;
 
+/** What `attach` may say beyond its contract. */
+type AttachedNow = Attached & { title?: string; interrupted?: { messageId: string }; readOnly?: boolean };
+
 export class LiveSession implements vscode.Disposable {
   conversation: Conversation;
   epoch = "";
   lastSeq = 0;
   serial = 0;
+  /** The prompt of a turn that was cut off by a crash or a reload. */
+  cutAt: string | undefined;
   private batch: Action[] = [];
   private timer: NodeJS.Timeout | undefined;
   private readonly acted = new vscode.EventEmitter<{ actions: Action[]; serial: number }>();
@@ -71,12 +76,12 @@ export class LiveSession implements vscode.Disposable {
   }
 
   /** State as the server gave it on attaching; pending questions come again as requests. */
-  reset(attached: Attached): void {
+  reset(attached: AttachedNow): void {
     this.batch = [];
     const data = emptyConversation();
     Object.assign(data, {
       sessionId: this.sessionId,
-      title: this.data.title,
+      title: attached.title || this.data.title,
       usage: this.data.usage,
       proposals: attached.proposals,
       todos: attached.todos,
@@ -87,7 +92,8 @@ export class LiveSession implements vscode.Disposable {
       olderCursor: attached.nextCursor ?? null,
     });
     this.conversation = Conversation.restored(data, attached.messages);
-    data.interrupted = !attached.running && wasCutOff(attached);
+    data.interrupted = !attached.running && (attached.interrupted !== undefined || endsOpen(attached));
+    this.cutAt = attached.interrupted?.messageId;
     this.serial += 1;
     this.replaced.fire();
   }
@@ -99,12 +105,10 @@ export class LiveSession implements vscode.Disposable {
   }
 }
 
-/** A stored turn without an answer at its end was cut off by a crash or a reload. */
-function wasCutOff(attached: Attached): boolean {
+/** A turn that ends with a prompt, a call or a result never got its answer. */
+function endsOpen(attached: Attached): boolean {
   const last = attached.messages.findLast((message) => message.role === "assistant" || message.role === "user");
-  if (!last) return false;
-  if (last.role === "user") return true;
-  return last.content.some((block) => block["type"] === "tool_use");
+  return last !== undefined && (last.role === "user" || last.content.some((block) => block["type"] === "tool_use"));
 }
 
 export class Sessions implements vscode.Disposable {
@@ -187,6 +191,14 @@ export class Sessions implements vscode.Disposable {
     } catch (error) {
       session.dispatch({ type: "sendFailed", clientMessageId: queued.clientMessageId, text: explain(error) });
     }
+  }
+
+  /** Plays a turn again that was cut off: back to before its prompt, and the same prompt once more. */
+  async retry(session: LiveSession): Promise<void> {
+    const cutAt = session.cutAt;
+    session.cutAt = undefined;
+    if (cutAt) session.dispatch({ type: "truncated", messageId: cutAt });
+    await this.server.request<Sent>(METHODS.sessionRetry, { sessionId: session.sessionId });
   }
 
   async interrupt(session: LiveSession): Promise<void> {
@@ -297,18 +309,25 @@ export class Sessions implements vscode.Disposable {
 
   private async attachNow(session: LiveSession): Promise<void> {
     const known = session.epoch ? { epoch: session.epoch, afterSeq: session.lastSeq } : {};
-    const attached = await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, ...known });
-    const fresh = session.epoch !== attached.epoch;
-    const wasRunning = session.data.running;
+    const attached = await this.attachOrRead({ sessionId: session.sessionId, ...known });
     session.epoch = attached.epoch;
     if (attached.reset) {
       session.lastSeq = attached.lastSeq;
       session.reset(attached);
-      if (fresh && wasRunning && !attached.running) session.data.interrupted = true;
+      if (attached.readOnly) session.dispatch({ type: "notice", level: "warning", text: "Another window has this conversation open. Here it can be read, not continued." });
       for (const { ask } of this.asks.values()) if (ask.sessionId === session.sessionId) session.dispatch({ type: "ask", ask });
       for (const { elicit } of this.elicits.values()) if (elicit.sessionId === session.sessionId) session.dispatch({ type: "elicit", elicit });
     }
     this.attached.fire(session);
+  }
+
+  private async attachOrRead(params: Json): Promise<AttachedNow> {
+    try {
+      return await this.server.request<AttachedNow>(METHODS.sessionAttach, params);
+    } catch (error) {
+      if (!(error instanceof ResponseError) || (error.data as { kind?: string } | undefined)?.kind !== "ownedElsewhere") throw error;
+      return this.server.request<AttachedNow>(METHODS.sessionAttach, { ...params, readOnly: true });
+    }
   }
 
   private reattach(): void {

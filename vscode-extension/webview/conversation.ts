@@ -489,6 +489,11 @@ export class Conversation {
       return;
     }
     const blocks = blocksOf(message.content);
+    const boundary = message as { role: string; tokensBefore?: number; tokensAfter?: number; summary?: string };
+    if (boundary.role === "system") {
+      this.notice("info", `Conversation compacted: ${count(boundary.tokensBefore ?? 0)} → ${count(boundary.tokensAfter ?? 0)} tokens`, boundary.summary);
+      return;
+    }
     const results = blocks.filter((block) => block.type === "tool_result");
     for (const block of results) this.toolResult(block);
     if (isMeta(message) || results.length > 0) return;
@@ -516,7 +521,7 @@ export class Conversation {
           item.streaming = false;
           this.touch(item.key);
         } else if (text) {
-          this.add({ kind: "text", key: this.free(message.id), text, streaming: false, error: Boolean(metaOf(message)["error"]) });
+          this.add({ kind: "text", key: this.free(message.id), text, streaming: false, error: Boolean((message as Json)["error"]) });
         }
         break;
       }
@@ -718,6 +723,8 @@ export class Conversation {
   /** Drops the message and everything after it, as a rewind of the conversation does. */
   private truncate(messageId: string): void {
     const at = this.data.items.findIndex((item) => item.key === messageId || (item.kind === "user" && item.messageId === messageId));
+    this.data.interrupted = false;
+    this.change.around = true;
     if (at < 0) return;
     this.data.items.length = at;
     this.reindex();

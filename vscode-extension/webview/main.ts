@@ -153,22 +153,28 @@ function keep(): void {
   vscode.setState({ draft: composer.draft, sessionId: conversation.data.sessionId });
 }
 
+const dirty = { keys: new Set<string>(), structure: false, around: false, frame: 0 };
+
+/** The state changes at once; the page follows once a frame, however many deltas came in between. */
 function applyAll(actions: Extract<ToView, { type: "actions" }>["actions"]): void {
-  const touched = new Set<string>();
-  let structure = false;
-  let around = false;
-  const last = conversation.data.items.at(-1)?.key;
   for (const action of actions) {
+    const last = conversation.data.items.at(-1)?.key;
     const change = conversation.apply(action);
-    for (const key of change.touched) touched.add(key);
-    structure ||= change.structure;
-    around ||= change.around;
+    for (const key of change.touched) dirty.keys.add(key);
+    if (change.structure && last) dirty.keys.add(last);
+    dirty.structure ||= change.structure;
+    dirty.around ||= change.around || change.structure;
     announce(action);
   }
+  dirty.frame ||= requestAnimationFrame(draw);
+}
+
+function draw(): void {
+  const { keys, structure, around } = dirty;
+  Object.assign(dirty, { keys: new Set<string>(), structure: false, around: false, frame: 0 });
   if (structure) list.setKeys(conversation.data.items.map((item) => item.key));
-  for (const key of touched) list.update(key);
-  if (structure && last) list.update(last);
-  if (around || structure) drawAround();
+  for (const key of keys) list.update(key);
+  if (around) drawAround();
 }
 
 function announce(action: Extract<ToView, { type: "actions" }>["actions"][number]): void {

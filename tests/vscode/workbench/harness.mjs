@@ -66,6 +66,7 @@ export class Workbench {
     await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}`);
     await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
     await this.openChat();
+    await this.ready();
   }
 
   async startServer() {

@@ -1,0 +1,39 @@
+"""The VS Code chat page: frame time and memory while 200 deltas a second stream into 2,000 messages."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+Row = dict[str, Any]
+
+
+def main() -> list[Row]:
+    setup = [str(ROOT / "tests" / "vscode" / "setup.sh")]
+    cache = subprocess.run(setup, capture_output=True, text=True, check=True).stdout.strip().splitlines()[-1]
+    extension = ROOT / "vscode-extension"
+    if not (extension / "node_modules").exists():
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=extension, check=True, capture_output=True)
+    subprocess.run(["npm", "run", "build"], cwd=extension, check=True, capture_output=True)
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "chromium")
+    script = str(ROOT / "benchmarks" / "bench_vscode.mjs")
+    with tempfile.TemporaryDirectory() as scratch:
+        done = subprocess.run(["node", script, cache, scratch, chromium], capture_output=True, text=True, check=True)
+    measured: Any = json.loads(done.stdout)
+    chat, bare = measured["chat"], measured["bare"]
+    return [
+        _row("chat page: frame time, p50", chat["p50"], bare["p50"], "ms"),
+        _row("chat page: frame time, p95", chat["p95"], bare["p95"], "ms"),
+        _row("chat page: frame time, p99", chat["p99"], bare["p99"], "ms"),
+        _row("chat page: main thread busy with deltas", chat["busyShare"] * 100, bare["busyShare"] * 100, "%"),
+        _row("chat page: 2,000 messages shown", chat["shownMs"], None, "ms"),
+        _row("chat page: heap added by 2,000 messages and the stream", chat["heapMb"], None, "MB"),
+        _row("chat page: rows in the DOM", chat["rows"], None, ""),
+    ]
+
+
+def _row(name: str, ours: float, floor: float | None, unit: str) -> Row:
+    return {"name": name, "ours": ours, "floor": floor, "unit": unit, "ratio": ours / floor if floor else None}
