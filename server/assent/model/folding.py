@@ -35,7 +35,7 @@ class Turn:
     mark_at: int  # just before the closing brace of the block a cache mark can stand on, or -1
     ends: int
     calls: tuple[str, ...] = ()  # ids of its tool_use blocks
-    has_media: bool = False
+    has_media: bool = False  # it or a turn before it
     lost_thinking: bool = False  # thinking of another model was left out
 
     def marked(self, mark: bytes) -> bytes:
@@ -66,7 +66,8 @@ class Folder:
             self._seen.popitem(last=False)
         # Ending on an answer asks to continue it, which is meant only when an answer is the last thing there is.
         if turns and turns[-1].role == "assistant" and not isinstance(view[-1], AssistantMessage):
-            return [*turns, _turn("user", [{"type": "text", "text": GO_ON}], turns[-1].ends)]
+            words = [{"type": "text", "text": GO_ON}]
+            return [*turns, _turn("user", words, turns[-1].ends, media=turns[-1].has_media)]
         return turns
 
 
@@ -78,22 +79,26 @@ class _Folded:
 
     def reusable(self, view: Sequence[ConversationMessage]) -> list[Turn]:
         """The turns whose messages are still there, and those of the turn after them too: so nothing can join them."""
-        same = 0
-        for old, new in zip(self.view, view, strict=False):
-            if old is not new:
-                break
-            same += 1
+        same = _common_length(self.view, view)
         at = len(self.turns) - 2
         while at > 0 and self.turns[at].ends > same:
             at -= 1
         return self.turns[: max(0, at)]
 
 
+def _common_length(old: Sequence[ConversationMessage], new: Sequence[ConversationMessage]) -> int:
+    if old == new[: len(old)]:  # nearly always: it only grew. Identity makes this comparison cheap.
+        return len(old)
+    return next(
+        (at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one is not two), min(len(old), len(new))
+    )
+
+
 def from_last_boundary(messages: tuple[ConversationMessage, ...]) -> tuple[ConversationMessage, ...]:
-    for at in range(len(messages) - 1, -1, -1):
-        if isinstance(messages[at], CompactBoundary):
-            return messages[at:]
-    return messages
+    kinds = list(map(type, messages))
+    if CompactBoundary not in kinds:
+        return messages
+    return messages[len(kinds) - 1 - kinds[::-1].index(CompactBoundary) :]
 
 
 def encoded(value: Mapping[str, Any]) -> bytes:
@@ -183,13 +188,16 @@ def _paired(drafts: list[_Draft], before: Turn | None) -> list[Turn]:
     turns: list[Turn] = []
     calls = before.calls if before is not None else ()
     ends = before.ends if before is not None else 0
+    media = before is not None and before.has_media
     for at, draft in enumerate(drafts):
         ends = max(ends, draft.ends)
         if draft.role == "assistant":
             open_calls = tuple(str(each.get("id")) for each in draft.others if each.get("type") == "tool_use")
-            turns.append(_turn("assistant", draft.others, ends, calls=open_calls, lost=draft.lost_thinking))
+            turns.append(
+                _turn("assistant", draft.others, ends, calls=open_calls, lost=draft.lost_thinking, media=media)
+            )
             if open_calls and at == len(drafts) - 1:
-                turns.append(_turn("user", [_no_result(call) for call in open_calls], ends))
+                turns.append(_turn("user", [_no_result(call) for call in open_calls], ends, media=media))
             calls = open_calls
             continue
         given: dict[str, Block] = {}
@@ -198,7 +206,8 @@ def _paired(drafts: list[_Draft], before: Turn | None) -> list[Turn]:
         results = [given.get(call) or _no_result(call) for call in calls]
         blocks = [_sendable(each) for each in [*results, *draft.others]]
         if blocks:
-            turns.append(_turn("user", blocks, ends))
+            media = media or any(map(_media, blocks))
+            turns.append(_turn("user", blocks, ends, media=media))
         calls = ()
     return turns
 
@@ -210,6 +219,7 @@ def _turn(
     *,
     calls: tuple[str, ...] = (),
     lost: bool = False,
+    media: bool = False,
 ) -> Turn:
     data = [encoded(each) for each in blocks]
     head = b'{"role":"%b","content":[' % role.encode()
@@ -220,7 +230,7 @@ def _turn(
         if block.get("type") in _MARKABLE:
             mark_at = end - 1
     whole = b"".join([head, b",".join(data), b"]}"])
-    return Turn(role, whole, mark_at, ends, calls, any(map(_media, blocks)), lost)
+    return Turn(role, whole, mark_at, ends, calls, media, lost)
 
 
 def _no_result(call: str) -> Json:

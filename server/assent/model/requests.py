@@ -53,6 +53,7 @@ class RequestBuilder:
 
     def __init__(self) -> None:
         self._folder = Folder()
+        self._head: tuple[ModelRequest, bytes, bytes] | None = None
 
     def build(
         self, request: ModelRequest, model: ModelInfo, options: RequestOptions | None = None, *, cap: int | None = None
@@ -87,11 +88,33 @@ class RequestBuilder:
             betas.add(LONG_CACHE_BETA)
         return ApiRequest(
             model=request.model,
-            body=_body(request, turns, rest, _mark(options)),
+            body=self._body(request, turns, rest, _mark(options)),
             betas=tuple(sorted(betas)),
             max_tokens=max_tokens,
-            has_media=any(turn.has_media for turn in turns),
+            has_media=bool(turns) and turns[-1].has_media,
         )
+
+    def _body(self, request: ModelRequest, turns: list[Turn], rest: Json, mark: bytes) -> bytes:
+        """Prefix first (model, tools, system, messages), then what may change from call to call."""
+        messages = _messages(turns, mark)
+        # Head and tail join the first and last message, so that a long conversation is copied once and not twice.
+        messages[0] = self._head_of(request, mark) + messages[0]
+        messages[-1] = b"".join([messages[-1], b"],", orjson.dumps(rest)[1:]])
+        return b",".join(messages)
+
+    def _head_of(self, request: ModelRequest, mark: bytes) -> bytes:
+        """Everything before the first message; the same for all calls of a turn, and worth remembering."""
+        if self._head is not None:
+            old, with_mark, head = self._head
+            if (
+                (old.model, with_mark) == (request.model, mark)
+                and old.tools is request.tools
+                and old.system == request.system
+            ):
+                return head
+        head = _head(request, mark)
+        self._head = (replace(request, messages=()), mark, head)
+        return head
 
 
 def build(
@@ -100,8 +123,7 @@ def build(
     return RequestBuilder().build(request, model, options, cap=cap)
 
 
-def _body(request: ModelRequest, turns: list[Turn], rest: Json, mark: bytes) -> bytes:
-    """Prefix first (model, tools, system, messages), then what may change from call to call."""
+def _head(request: ModelRequest, mark: bytes) -> bytes:
     parts = [b'{"model":', orjson.dumps(request.model)]
     if request.tools:
         tools = [encoded(tool) for tool in request.tools]
@@ -114,12 +136,11 @@ def _body(request: ModelRequest, turns: list[Turn], rest: Json, mark: bytes) -> 
         system = [encoded({"type": "text", "text": layer}) for layer in layers]
         system[-1] = _marked(system[-1], mark)
         parts += [b',"system":[', b",".join(system), b"]"]
-    parts += [b',"messages":[', b",".join(_messages(turns, mark)), b"],", orjson.dumps(rest)[1:]]
-    return b"".join(parts)
+    return b"".join([*parts, b',"messages":['])
 
 
 def _messages(turns: list[Turn], mark: bytes) -> list[bytes]:
-    out = [turn.whole for turn in turns]
+    out = [turn.whole for turn in turns] or [b""]
     if not turns or not mark:
         return out
     last = len(turns) - 1
