@@ -6,7 +6,8 @@ a failing run is itself a run: `shrink` finds a short one.
 The person types Greek, the agent writes Latin. Checked at every step or at every rest:
 - the mirror equals the buffer at every version delivered, and at rest;
 - no edit of ours ever removes a Greek character the agent had not read and the person had not decided about;
-- an edit goes in only over whole lines that read what the hunk says;
+- an edit of ours replaces exactly what some decision (or landing at once) says, by exactly what it says;
+- a didChange that comes twice changes nothing;
 - hunks are never split, merged or lost; a pending one stands over its oldText, a landed one over its newText;
 - undoing everything gives the first text back.
 """
@@ -22,7 +23,7 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from assent.editor.editor import Editor
-from assent.editor.hunks import Hunk
+from assent.editor.hunks import Hunk, make_hunks
 from assent.editor.positions import Encoding
 from assent.editor.proposals import Origin, Review
 from assent.editor.rebase import stands
@@ -58,6 +59,7 @@ WEIGHTS = {
     "reopen": 1,
     "save": 1,
     "rest": 3,
+    "again": 2,
 }
 
 
@@ -132,6 +134,8 @@ class Simulation:
         self.made: dict[str, list[tuple[str, str, str]]] = {}  # by proposal: its hunks as they were born
         self.decided: set[Char] = set()  # characters the person put their own words over
         self.read_texts: set[str] = set()  # what hunks stood over when they were made or decided
+        self.allowed: set[tuple[str, str]] = set()  # what may be replaced by what, line ends aside
+        self.merging = False  # a decision on text that was changed by hand: its outcome is a merge
         self.checked = 0
         self.states: set[str] = set()
         self.landings = 0
@@ -187,6 +191,8 @@ class Simulation:
                 for _ in range(1 + b % 3):
                     if queue:
                         queue.popleft()()
+            case "again":
+                self._deliver_again(a)
             case "flush":
                 self.client.flush(URI)
             case "refuse":
@@ -221,6 +227,7 @@ class Simulation:
             tool="Edit",
             tool_use_id=tool_use,
         )
+        self.allowed |= {_pair(hunk.old_text, hunk.new_text) for hunk in make_hunks(before.text, plan.new_text)}
         reviews: tuple[Literal["before", "after", "off"], ...] = ("before", "before", "after", "off")
         review = reviews[b % 4]
         try:
@@ -246,9 +253,10 @@ class Simulation:
             if verb == "leave" or not hunk.open:
                 continue
             decision = {"hunkId": hunk.hunk_id, "decision": verb}
+            self._allow(hunk, verb)
             if verb == "edit":
                 decision["newText"] = rng.choice(("hand\n", "", hunk.new_text, "two\nlines\n", "no end"))
-                self._may_replace(hunk)
+                self._may_replace(hunk, decision["newText"])
             decisions.append(decision)
         document = self.editor.documents.known(URI)
         version = None if document is None else document.version
@@ -262,13 +270,32 @@ class Simulation:
             assert stale and error.kind == "staleProposal", error
             assert error.data["proposal"]["version"] == version
 
-    def _may_replace(self, hunk: Hunk) -> None:
+    def _allow(self, hunk: Hunk, verb: str) -> None:
+        match hunk.state, verb:
+            case ("landed", "reject"):
+                self.allowed.add(_pair(hunk.new_text, hunk.old_text))
+            case ("conflict", "accept") | ("edited", "reject"):
+                self.merging = True
+            case _:
+                pass  # accepting was allowed when the hunk was made
+
+    def _deliver_again(self, a: int) -> None:
+        document = self.editor.documents.get(URI)
+        if document is None or document.version is None:
+            return
+        before = document.text
+        changes = [{"text": "nonsense"}]
+        assert not self.editor.documents.change(URI, document.version - a % 2, changes)
+        assert document.text == before
+
+    def _may_replace(self, hunk: Hunk, new_text: str) -> None:
         """What stands in a hunk when the person decides to put their own words there is theirs to replace."""
         mirror = self.editor.documents.get(URI)
         if mirror is not None and mirror.version is not None:
             then = self.client.open_documents[URI].history[mirror.version]
             self.decided.update(then[hunk.start : hunk.end])
             self.read_texts.add(mirror.text[hunk.start : hunk.end])
+            self.allowed.add(_pair(mirror.text[hunk.start : hunk.end], new_text))
 
     async def _reopen(self, a: int) -> None:
         await self._rest()
@@ -357,7 +384,9 @@ class Simulation:
             self.read_texts |= {hunk.old_text for proposal in proposals for hunk in proposal.hunks}
             known = set[Char]().union(*self.read.values()) | self.decided
             for removed, inserted in zip(applied.removed, applied.inserted, strict=True):
-                if "".join(char.text for char in removed) in self.read_texts:
+                gone = "".join(char.text for char in removed)
+                assert self.merging or _pair(gone, inserted) in self.allowed, f"{gone!r} became {inserted!r}"
+                if gone in self.read_texts:
                     continue  # reads exactly as it was read, though some of it may have been typed anew
                 lost = [char.text for char in removed if char.text in GREEK and char not in known]
                 assert _is_within(lost, inserted), f"lost {lost} to {inserted!r}"
@@ -417,6 +446,15 @@ def _rewritten(text: str, rng: random.Random) -> str:
             case _:
                 lines[at] = rng.choice(LATIN) + "changed" + (end if lines[at].endswith(("\r", "\n")) else "")
     return "".join(lines)
+
+
+def _pair(old: str, new: str) -> tuple[str, str]:
+    """Line ends aside: the editor's are used, and whole lines get one at their end."""
+    return _plain(old), _plain(new)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
 
 
 def _is_within(chars: Sequence[str], text: str) -> bool:
