@@ -20,6 +20,7 @@ class Editor:
         self.asked: list[tuple[str, Json]] = []
 
     async def query(self, kind: str, params: Json) -> Json:
+        assert params.pop("timeoutMs") > 0
         self.asked.append((kind, params))
         answer: Any = self.answers.get(kind, {"status": "noServer", "value": None})
         return cast("Json", answer) if "status" in answer else {"status": "success", "value": answer}
@@ -87,9 +88,11 @@ async def test_diagnostics_are_told_and_unsettled_ones_as_not_confirmed(box: Too
     assert await box.text("Diagnostics", file_path="a.py") == (
         "a.py:2:5: warning: unused (lint W1)\n[Not confirmed: the language server may still be working on the latest text]"
     )
-    box.editor = Editor(diagnostics=[{"uri": uri_of(str(source)), "diagnostics": [problem]}])
-    assert await box.text("Diagnostics") == "a.py:2:5: warning: unused (lint W1)"
-    box.editor = Editor(diagnostics=[])
+    open_files = [{"uri": uri_of(str(source))}, {"uri": "untitled:1"}, {"uri": uri_of(str(box.root / "b.py"))}]
+    box.editor = editor = Editor(diagnostics=[problem], openEditors=open_files)
+    assert await box.text("Diagnostics") == "a.py:2:5: warning: unused (lint W1)\nb.py:2:5: warning: unused (lint W1)"
+    assert [kind for kind, _ in editor.asked] == ["openEditors", "diagnostics", "diagnostics"]
+    box.editor = Editor(openEditors=[])
     assert await box.text("Diagnostics") == "No problems."
 
 

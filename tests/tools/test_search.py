@@ -129,6 +129,12 @@ async def test_binary_files_are_skipped_unless_named(found: Toolbox) -> None:
     assert await found.text("Grep", pattern="needle", path="a.bin", output_mode="content") == "a.bin:1:needle"
 
 
+async def test_names_and_lines_that_are_no_utf_8_are_shown_as_text(found: Toolbox) -> None:
+    (found.root / os.fsdecode(b"caf\xe9.txt")).write_bytes(b"na\xefve needle\n")
+    assert await found.text("Glob", pattern="*.txt") == "caf\ufffd.txt"
+    assert await found.text("Grep", pattern="needle", output_mode="content") == "caf\ufffd.txt:1:na\ufffdve needle"
+
+
 async def test_long_lines_are_cut(found: Toolbox) -> None:
     (found.root / "min.js").write_text("needle" + "x" * 10_000)
     text = await found.text("Grep", pattern="needle", output_mode="content")

@@ -43,6 +43,12 @@ class Site:
         return WebFetch(private_allowed=allowed, resolve=self.resolve)
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def site() -> Iterator[Site]:
     site = Site(addresses={"docs.example": ["127.0.0.1"], "other.example": ["127.0.0.1"]})
@@ -184,6 +190,25 @@ async def test_private_and_local_addresses_are_refused_by_default(box: Toolbox, 
     box.tools["WebFetch"] = site.fetch(allowed=lambda _host: False)
     assert "a private or local address" in await box.error("WebFetch", url=site.url("/a"))
     assert site.hosts == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://127.0.0.1/", "http://2130706433:80/", "http://0x7f.1/", "http://[::1]:80/", "http://[::ffff:7f00:1]/"],
+)
+async def test_a_private_address_written_as_a_number_is_refused(box: Toolbox, url: str) -> None:
+    assert "a private or local address" in await box.error("WebFetch", url=url)
+
+
+async def test_a_proxy_of_the_environment_is_used_and_private_hosts_stay_refused(
+    box: Toolbox, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{site.port}")
+    monkeypatch.setenv("no_proxy", "")
+    site.pages["http://far.example:81/x"] = (200, {"Content-Type": "text/plain"}, b"by proxy")
+    box.tools["WebFetch"] = WebFetch(resolve=site.resolve)
+    assert (await box.text("WebFetch", url="http://far.example:81/x")).endswith("by proxy")
+    assert "a private or local address" in await box.error("WebFetch", url=site.url("/a"))
 
 
 async def test_a_name_with_one_private_address_among_public_ones_is_refused(box: Toolbox) -> None:

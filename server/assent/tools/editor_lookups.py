@@ -4,9 +4,11 @@ They are there only when the connected client says it can answer (`editorQueries
 0-based in UTF-16 units; what comes back is told to the model as paths and 1-based lines.
 """
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
+import anyio
 from msgspec import Meta
 
 from assent.tools.files import absolute
@@ -18,6 +20,7 @@ from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
 MOST = 200
+_OPEN_FILES = 30
 _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 _SYMBOL_KINDS = (
     "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum",
@@ -67,7 +70,7 @@ async def asked(ctx: ToolContext, kind: str, params: Json) -> Json:
     """The editor's answer. Raises ToolError when there is none, saying what to do instead."""
     if ctx.editor is None:
         raise ToolError("No editor is connected that can answer this; use Grep and Read instead")
-    answer = await ctx.editor.query(kind, params)
+    answer = await ctx.editor.query(kind, {"timeoutMs": 5000, **params})
     match answer.get("status"):
         case "success":
             return answer
@@ -168,20 +171,30 @@ class Diagnostics(EditorTool[MaybeFileInput]):
         return "Errors and warnings that the user's editor shows now, for one file or for all that are open."
 
     async def call(self, input: MaybeFileInput, ctx: ToolContext) -> ToolOutput:
-        params: Json = {"settleMs": 300, "timeoutMs": 3000}
         if input.file_path:
-            params["uri"] = uri_of(absolute(input.file_path, ctx.cwd))
-        answer = await asked(ctx, "diagnostics", params)
-        told: list[str] = []
-        for entry in cast("list[Json]", answer.get("value") or []):
-            uri = str(entry.get("uri") or params.get("uri", ""))
-            for diagnostic in cast("list[Json]", entry.get("diagnostics") or ([entry] if "message" in entry else [])):
-                told.append(_diagnostic(uri, diagnostic, ctx.cwd))
+            uris = [uri_of(absolute(input.file_path, ctx.cwd))]
+        else:
+            editors = cast("list[Json]", (await asked(ctx, "openEditors", {})).get("value") or [])
+            uris = [uri for editor in editors if (uri := str(editor.get("uri"))).startswith("file:")][:_OPEN_FILES]
+        answers: dict[str, Json] = {}
+
+        async def ask(uri: str) -> None:
+            answers[uri] = await asked(ctx, "diagnostics", {"uri": uri, "settleMs": 300, "timeoutMs": 3000})
+
+        if len(uris) == 1:
+            await ask(uris[0])
+        else:
+            await _all_of(ask, uris)
+        told = [
+            _diagnostic(uri, diagnostic, ctx.cwd)
+            for uri in uris
+            for diagnostic in cast("list[Json]", answers.get(uri, {}).get("value") or [])
+        ]
         shown = told[:MOST] + ([f"[{MOST} of {len(told)} shown]"] if len(told) > MOST else [])
-        if answer.get("settled") is False:
+        if any(answer.get("settled") is False for answer in answers.values()):
             shown.append("[Not confirmed: the language server may still be working on the latest text]")
         return ToolOutput(
-            content="\n".join(shown) if told else "\n".join(["No problems.", *shown]), summary=f"{len(told)} problems"
+            content="\n".join(shown if told else ["No problems.", *shown]), summary=f"{len(told)} problems"
         )
 
 
@@ -202,6 +215,18 @@ class Symbols(EditorTool[SymbolsInput]):
         _list_symbols(cast("list[Json]", (await asked(ctx, "symbols", params)).get("value") or []), 0, told, ctx.cwd)
         shown = told[: 2 * MOST] + ([f"[{2 * MOST} of {len(told)} shown]"] if len(told) > 2 * MOST else [])
         return ToolOutput(content="\n".join(shown) or "No symbols.", summary=f"{len(told)} symbols")
+
+
+async def _all_of(ask: Callable[[str], Awaitable[None]], uris: list[str]) -> None:
+    """Side by side; a file that nobody can answer for is left out."""
+
+    async def one(uri: str) -> None:
+        with contextlib.suppress(ToolError):
+            await ask(uri)
+
+    async with anyio.create_task_group() as group:
+        for uri in uris:
+            group.start_soon(one, uri)
 
 
 def _diagnostic(uri: str, diagnostic: Mapping[str, Any], cwd: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assent.tools.glob_pattern import compiled
-from assent.tools.ripgrep import newest_first, shown_path
+from assent.tools.ripgrep import newest_first, plain, shown_path
 from assent.tools.tool import ToolOutput
 
 MOST = 250  # entries shown unless head_limit says otherwise
@@ -124,5 +124,5 @@ def _lines(chunks: Iterator[bytes]) -> Iterator[str]:
 def _line(name: str, line: str, *, numbers: bool) -> str:
     digits = len(line) - len(line.lstrip("0123456789"))
     mark = line[digits : digits + 1]
-    text = line.rstrip("\r") if numbers else line[digits + 1 :].rstrip("\r")
+    text = plain(line.rstrip("\r") if numbers else line[digits + 1 :].rstrip("\r"))
     return f"{name}{mark}{text if len(text) <= COLUMNS else text[:COLUMNS] + ' […]'}"

@@ -148,5 +148,10 @@ def in_order(found: list[tuple[float, str]]) -> list[str]:
 
 
 def shown_path(path: str, cwd: str) -> str:
-    """As the model reads it: relative to the working directory when inside it."""
-    return path[len(cwd) + 1 :] if path.startswith(cwd + "/") else path
+    """As the model reads it: relative to the working directory when inside it, odd bytes in it replaced."""
+    return plain(path[len(cwd) + 1 :] if path.startswith(cwd + "/") else path)
+
+
+def plain(text: str) -> str:
+    """Text that can be sent: bytes that are no UTF-8 (kept as lone surrogates until here) become U+FFFD."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

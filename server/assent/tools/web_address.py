@@ -50,14 +50,21 @@ def normal_url(url: str, *, upgrade: bool = True) -> SplitResult:
     return SplitResult(scheme=scheme, netloc=netloc, path=parts.path or "/", query=parts.query, fragment="")
 
 
-async def looked_up(parts: SplitResult, *, resolve: Resolve, private_allowed: Callable[[str], bool]) -> Address:
-    """Resolve the host and refuse private addresses; every answer must be public, not just one of them."""
+async def looked_up(
+    parts: SplitResult, *, resolve: Resolve, private_allowed: Callable[[str], bool], proxied: bool = False
+) -> Address:
+    """Resolve the host and refuse private addresses; every answer must be public, not just one of them.
+
+    Behind a proxy the name may be known to the proxy alone: then it is the proxy that decides where it leads.
+    """
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         found = await resolve(host, port)
     except OSError as error:
-        raise ToolError(f"{host} cannot be found: {error.strerror or error}") from None
+        if not proxied:
+            raise ToolError(f"{host} cannot be found: {error.strerror or error}") from None
+        return _address(parts, host, port, host)
     if not found:
         raise ToolError(f"{host} has no address")
     if not private_allowed(host):
@@ -67,8 +74,7 @@ async def looked_up(parts: SplitResult, *, resolve: Resolve, private_allowed: Ca
                     f"{host} leads to {ip}, a private or local address, which is not fetched. "
                     "The user can allow the host in the settings"
                 )
-    target = parts.path + (f"?{parts.query}" if parts.query else "")
-    return Address(url=parts.geturl(), scheme=parts.scheme, host=host, port=port, ip=found[0], target=target)
+    return _address(parts, host, port, host if proxied else found[0])
 
 
 def is_public(ip: str) -> bool:
@@ -83,12 +89,28 @@ def is_public(ip: str) -> bool:
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
+def proxy_for(parts: SplitResult) -> str | None:
+    """The proxy that the user's environment names for this URL."""
+    from urllib.request import getproxies_environment, proxy_bypass  # slow to import, and seldom needed
+
+    if proxy_bypass(parts.hostname or ""):
+        return None
+    proxies = getproxies_environment()
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    return found if found and found.startswith(("http://", "https://", "socks5")) else None
+
+
 async def system_resolve(host: str, port: int) -> Sequence[str]:
     """What the system says, in its order of preference."""
     found = await to_thread.run_sync(
         lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), abandon_on_cancel=True
     )
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _address(parts: SplitResult, host: str, port: int, ip: str) -> Address:
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
+    return Address(url=parts.geturl(), scheme=parts.scheme, host=host, port=port, ip=ip, target=target)
 
 
 def _host(host: str) -> str:

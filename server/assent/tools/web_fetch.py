@@ -15,7 +15,7 @@ from msgspec import Meta
 from assent import __version__
 from assent.tools.markdown import to_markdown
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
-from assent.tools.web_address import Address, Resolve, looked_up, normal_url, system_resolve
+from assent.tools.web_address import Address, Resolve, looked_up, normal_url, proxy_for, system_resolve
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
@@ -94,8 +94,11 @@ class WebFetch(Tool[WebFetchInput]):
         if self._private_allowed(parts.hostname or ""):
             parts = normal_url(url, upgrade=False)  # what runs on the user's own machine seldom speaks https
         for _ in range(HOPS + 1):
-            address = await looked_up(parts, resolve=self._resolve, private_allowed=self._private_allowed)
-            answer = await _requested(address)
+            proxy = proxy_for(parts)
+            address = await looked_up(
+                parts, resolve=self._resolve, private_allowed=self._private_allowed, proxied=proxy is not None
+            )
+            answer = await _requested(address, proxy)
             if isinstance(answer, Page):
                 return answer
             try:
@@ -111,7 +114,7 @@ class WebFetch(Tool[WebFetchInput]):
         raise ToolError(f"{url} redirects more than {HOPS} times")
 
 
-async def _requested(address: Address) -> Page | str:
+async def _requested(address: Address, proxy: str | None) -> Page | str:
     """One request to the address that was looked up; a redirect gives its target."""
     import httpx2
 
@@ -127,7 +130,7 @@ async def _requested(address: Address) -> Page | str:
     pinned = f"{address.scheme}://{ip}:{address.port}{address.target}"
     try:
         async with (
-            httpx2.AsyncClient(trust_env=False, verify=_certificates(), timeout=SECONDS) as client,
+            httpx2.AsyncClient(trust_env=False, proxy=proxy, verify=_certificates(), timeout=SECONDS) as client,
             client.stream("GET", pinned, headers=headers, extensions={"sni_hostname": address.host}) as response,
         ):
             if response.status_code in (301, 302, 303, 307, 308) and "location" in response.headers:
