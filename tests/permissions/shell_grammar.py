@@ -7,18 +7,69 @@ manners; lines are joined, nested, redirected and commented. The same seed gives
 from collections.abc import Callable
 from random import Random
 
-FILES = (
+from assent.permissions.shell_commands import COMMANDS
+from assent.permissions.shell_git import SUBCOMMANDS
+from assent.permissions.shell_options import Row
+
+
+def words(text: str) -> list[str]:
+    return text.split(" ")
+
+
+FILES = words(
     "README.md a.py b.py x.json sub sub/a.py sub/deep sub/deep/c.txt . ./a.py ./sub ev.sh prog.sed prog.awk .ripgreprc sub/odd "
     "sub/bare sub/nested missing sub/../a.py ./././a.py sub//a.py bin bin/ls"
-).split()
-OUTSIDE = "../ws-evil/secret.txt .. / /etc/passwd ~/.ssh/id_rsa $HOME/.ssh/id_rsa ~ /dev/null /proc/self/environ ~root /tmp".split()
-GLOBS = "*.py * ./* sub/* [a-z]*.py ?.py sub/*/c.txt *.{py,md} {a,b}.py **/*.py .* sub/odd/*".split()
-WORDS = "hello foo 'a b' 'x;y' '$(touch PWNED)' \"a b\" '*.py' 1 3 5p main HEAD HEAD~1 -- - x= a=b @ '' \"\" é".split(
-    " "
 )
-BAD_WORDS = '$(touch PWNED) `touch PWNED` $x ${x} $\'a\' "$(touch PWNED)" <(ls) ${x:-y} $((1+1)) $1 $@ ~x ${x@P} "$x" $PWD'.split(
-    " "
+OUTSIDE = words(
+    "../ws-evil/secret.txt .. / /etc/passwd ~/.ssh/id_rsa $HOME/.ssh/id_rsa ~ /dev/null /proc/self/environ ~root /tmp"
 )
+GLOBS = words("*.py * ./* sub/* [a-z]*.py ?.py sub/*/c.txt *.{py,md} {a,b}.py **/*.py .* sub/odd/*")
+WORDS = [
+    "hello",
+    "foo",
+    "'a",
+    "b'",
+    "'x;y'",
+    "'$(touch",
+    "PWNED)'",
+    '"a',
+    'b"',
+    "'*.py'",
+    "1",
+    "3",
+    "5p",
+    "main",
+    "HEAD",
+    "HEAD~1",
+    "--",
+    "-",
+    "x=",
+    "a=b",
+    "@",
+    "''",
+    '""',
+    "é",
+]
+BAD_WORDS = [
+    "$(touch",
+    "PWNED)",
+    "`touch",
+    "PWNED`",
+    "$x",
+    "${x}",
+    "$'a'",
+    '"$(touch',
+    'PWNED)"',
+    "<(ls)",
+    "${x:-y}",
+    "$((1+1))",
+    "$1",
+    "$@",
+    "~x",
+    "${x@P}",
+    '"$x"',
+    "$PWD",
+]
 CONNECTORS = ("; ", " && ", " || ", " | ", "\n", " & ", ";", "&&", "|", " |& ", " ;\n", "\n\n", " # c'\n", ' # "\n')
 REDIRECTS = (
     " > PWNED", " >> PWNED", " 2>/dev/null", " >/dev/null 2>&1", " &>/dev/null", " < README.md", " 2>&1", " >| PWNED", " <> PWNED",
@@ -130,6 +181,10 @@ GIT_GLOBAL = (
 )
 
 
+NAMES = sorted(set(FLAGS) | set(COMMANDS) - {"sleep"})
+GIT_NAMES = sorted(set(GIT) | set(SUBCOMMANDS))
+
+
 def line(random: Random) -> str:
     """One shell line, of one to four commands."""
     parts = [_command(random)]
@@ -169,8 +224,12 @@ def _command(random: Random) -> str:
     if random.random() < 0.25:
         words = _git(random)
     else:
-        name = random.choice(list(FLAGS))
-        words = [_name(random, name), *_some(random, FLAGS[name].split(" ")), *_operands(random)]
+        name = random.choice(NAMES)
+        words = [
+            _name(random, name),
+            *_some(random, FLAGS.get(name, "-x").split(" "), COMMANDS.get(name)),
+            *_operands(random),
+        ]
     if random.random() < 0.1:
         random.shuffle(words)
     text = " ".join(words)
@@ -182,9 +241,14 @@ def _command(random: Random) -> str:
 
 
 def _git(random: Random) -> list[str]:
-    name = random.choice(list(GIT))
+    name = random.choice(GIT_NAMES)
     start = ["git"] + ([random.choice(GIT_GLOBAL)] if random.random() < 0.1 else [])
-    return [*start, name, *_some(random, GIT[name].split(" ")), *(_operands(random) if random.random() < 0.3 else [])]
+    return [
+        *start,
+        name,
+        *_some(random, GIT.get(name, "HEAD").split(" "), SUBCOMMANDS.get(name)),
+        *(_operands(random) if random.random() < 0.3 else []),
+    ]
 
 
 def _name(random: Random, name: str) -> str:
@@ -202,8 +266,22 @@ def _name(random: Random, name: str) -> str:
     return random.choice(bent)(name)
 
 
-def _some(random: Random, flags: list[str]) -> list[str]:
-    return [random.choice(flags) for _ in range(random.choice((0, 1, 1, 2, 3)))]
+def _some(random: Random, flags: list[str], row: Row | None = None) -> list[str]:
+    """Flags that people write, or flags that the table says are harmless, with values that would give it away."""
+    chosen = [random.choice(flags) for _ in range(random.choice((0, 1, 1, 2, 3)))]
+    if row is not None and random.random() < 0.5:
+        chosen += [_from_table(random, random.choice(sorted(row.options))) for _ in range(random.choice((1, 2)))]
+    return chosen
+
+
+def _from_table(random: Random, option: str) -> str:
+    value = random.choice(("PWNED", "1", "x", "README.md", "sub", "auto", "2", "a,b", "never", "%s"))
+    name = option.rstrip("<").rstrip("?").rstrip(":=")
+    if option.rstrip("<").endswith("=?") or option.endswith("?"):
+        return random.choice((name, f"{name}={value}" if name.startswith("--") else f"{name}{value}"))
+    if option.rstrip("<").endswith("="):
+        return random.choice((f"{name}={value}", f"{name} {value}"))
+    return f"{name}{random.choice(('', ' '))}{value}" if option.rstrip("<").endswith(":") else name
 
 
 def _operands(random: Random) -> list[str]:

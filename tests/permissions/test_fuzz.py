@@ -24,7 +24,7 @@ def trap(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
 
 
 def lines(seed: int) -> list[str]:
-    random = Random(seed)  # noqa: S311  repeatable, not secret
+    random = Random(seed)
     return [line(random) for _ in range(PER_SEED)]
 
 

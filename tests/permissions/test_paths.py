@@ -19,6 +19,7 @@ from assent.permissions.paths import (
     with_real,
 )
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
+from assent.permissions.text import names
 from permissions.scratch import Scratch
 
 
@@ -111,15 +112,15 @@ def test_lookalike_names_fold_together() -> None:
     assert fold(".GIT") == fold(".git") == fold(".g\u200cit") == fold(".ｇｉｔ")
 
 
-PROTECTED = """.git/config .git .GIT/hooks/x .Git/HOOKS sub/.git/config .git::$INDEX_ALLOCATION/config git~1/config .git./x .g\u200cit/config
+PROTECTED = names(""".git/config .git .GIT/hooks/x .Git/HOOKS sub/.git/config .git::$INDEX_ALLOCATION/config git~1/config .git./x .g\u200cit/config
     .assent/settings.json .claude/settings.local.json .Claude/Settings.JSON .vscode/tasks.json .VSCODE/x .idea/x .cursor/mcp.json .zed/tasks.json
     x.code-workspace A.CODE-WORKSPACE .nvim.lua .exrc .vimrc .mcp.json .MCP.JSON .envrc .env .npmrc .yarnrc.yml .pypirc .netrc .bashrc .zshrc
     .profile .github/workflows/ci.yml .GitHub/Workflows/x .github/actions/a/action.yml .gitlab-ci.yml Jenkinsfile .circleci/config.yml azure-pipelines.yml
     .husky/pre-commit .githooks/x .pre-commit-config.yaml lefthook.yml .gitmodules .gitconfig .cargo/config.toml .mvn/x sitecustomize.py x.pth
-    .devcontainer/devcontainer.json .ssh/authorized_keys sub/id_rsa mise.toml .ripgreprc .gdbinit .config/git/config .dir-locals.el .lintstagedrc""".split()
+    .devcontainer/devcontainer.json .ssh/authorized_keys sub/id_rsa mise.toml .ripgreprc .gdbinit .config/git/config .dir-locals.el .lintstagedrc""")
 
 
-@pytest.mark.parametrize("path", PROTECTED)
+@pytest.mark.parametrize("path", sorted(PROTECTED))
 def test_protected_paths_are_asked_about_even_when_absent(shared_ws: Scratch, path: str) -> None:
     for mode in ("acceptEdits", "bypassPermissions"):
         decision = shared_ws.decide("Write", {"file_path": path}, mode=mode, allow=["Edit", "Write"])
@@ -127,11 +128,11 @@ def test_protected_paths_are_asked_about_even_when_absent(shared_ws: Scratch, pa
     assert shared_ws.bash(f"tee '{path}'", mode="bypassPermissions").decision == "ask"
 
 
-ORDINARY = """README.md src/git.py gitignore .gitignore .gitattributes .editorconfig package.json Makefile conftest.py setup.py .github/ISSUE_TEMPLATE.md
-    Dockerfile pyproject.toml .eslintrc.json tsconfig.json src/.hidden env.py ssh.md .prettierrc .env.example vscode/x git/config""".split()
+ORDINARY = names("""README.md src/git.py gitignore .gitignore .gitattributes .editorconfig package.json Makefile conftest.py setup.py .github/ISSUE_TEMPLATE.md
+    Dockerfile pyproject.toml .eslintrc.json tsconfig.json src/.hidden env.py ssh.md .prettierrc .env.example vscode/x git/config""")
 
 
-@pytest.mark.parametrize("path", ORDINARY)
+@pytest.mark.parametrize("path", sorted(ORDINARY))
 def test_ordinary_project_files_are_not_protected(shared_ws: Scratch, path: str) -> None:
     assert shared_ws.decide("Write", {"file_path": path}, mode="acceptEdits").decision == "allow"
 

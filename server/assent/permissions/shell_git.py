@@ -370,6 +370,8 @@ def unsafe_key(text: str) -> str | None:
             return rest[:40]
         name = key[1].casefold()
         known = _SAFE_KEYS.get(section)
+        if not section:
+            return name
         if (known is None and name in _UNSAFE_IN_SAFE) or (known is not None and name not in known):
             return f"{section}.{name}"
     return None

@@ -130,6 +130,9 @@ class WordReader:
 
     def _variable(self, node: "Node", out: list[tuple[str, str]], depth: int) -> bool:
         source = source_text(node)
+        if blank := source[: -len(source.lstrip())]:  # the grammar counts blanks before an expansion to it
+            out.append((blank, ""))
+        source = source.lstrip()
         name = source.strip("${}")
         if source in (f"${name}", f"${{{name}}}") and name in _KNOWN_VARIABLES:
             value = self.home if name == "HOME" else self.cwd

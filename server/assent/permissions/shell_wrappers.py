@@ -38,8 +38,8 @@ def unwrapped(words: Sequence[Word]) -> tuple[Word, ...] | None:
         text = words[position].text
         if re.fullmatch(alone, text):
             position += 1
-        elif re.fullmatch(valued, text):
-            position += 2
+        elif re.fullmatch(valued, text) and not any(word.wild for word in words[position : position + 2]):
+            position += 2  # a wildcard could become several words, and the next of them would be run
         else:
             return None
     if name == "timeout":

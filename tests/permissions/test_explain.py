@@ -1,0 +1,154 @@
+"""`assent/permission/explain` and `assent explain`."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assent.cli.explain import read_policy, run
+from assent.permissions.context import PermissionContext, Policy
+from assent.permissions.explain import explain
+from assent.permissions.rules import RuleSet
+from assent.types.errors import ProtocolError
+from permissions.scratch import Scratch
+
+
+def test_it_says_what_which_step_which_rule_and_why(shared_ws: Scratch) -> None:
+    answer = explain(
+        {
+            "tool": "Bash",
+            "input": {"command": "make x"},
+            "cwd": str(shared_ws.root),
+            "rules": {"allow": ["Bash(make:*)"]},
+        }
+    )
+    assert answer == {
+        "decision": "allow",
+        "step": "rules",
+        "rule": "Bash(make:*)",
+        "reason": "Allowed by your rules: Bash(make:*)",
+    }
+    answer = explain({"tool": "Bash", "input": {"command": "ls"}, "cwd": str(shared_ws.root)})
+    assert answer == {"decision": "allow", "step": "readOnly", "reason": "It only reads, inside the workspace."}
+
+
+def test_given_rules_replace_all_but_policy_and_iron_gate(shared_ws: Scratch) -> None:
+    context = PermissionContext(
+        cwd=str(shared_ws.root),
+        home=str(shared_ws.home),
+        roots=(str(shared_ws.root),),
+        rules=RuleSet.from_settings({"user": {"deny": ["Bash(make:*)"]}}),
+        policy=Policy.from_json({"permissions": {"deny": ["Bash(curl:*)"]}}),
+    )
+    ask = {"tool": "Bash", "input": {"command": "make"}}
+    assert explain(ask, context=context)["decision"] == "deny"
+    assert explain({**ask, "rules": {"allow": ["Bash"]}}, context=context)["decision"] == "allow"
+    curl = {"tool": "Bash", "input": {"command": "curl x"}, "rules": {"allow": ["Bash"]}, "mode": "bypassPermissions"}
+    assert explain(curl, context=context)["step"] == "policy"
+    write = {
+        "tool": "Write",
+        "input": {"file_path": ".git/config"},
+        "rules": {"allow": ["Edit"]},
+        "mode": "bypassPermissions",
+    }
+    assert explain(write, context=context)["step"] == "ironGate"
+
+
+def test_mode_trust_and_roots_can_be_given(shared_ws: Scratch) -> None:
+    cwd = str(shared_ws.root / "sub")
+    read = {"tool": "Read", "input": {"file_path": "../a.py"}, "cwd": cwd}
+    assert explain(read)["decision"] == "ask"
+    assert explain({**read, "roots": [str(shared_ws.root)]})["decision"] == "allow"
+    assert explain({**read, "roots": ["relative"]})["decision"] == "ask"
+    git = {"tool": "Bash", "input": {"command": "git status"}, "cwd": str(shared_ws.root)}
+    assert explain(git)["decision"] == "allow"
+    assert explain({**git, "trusted": False})["decision"] == "ask"
+    assert explain({**git, "trusted": False, "mode": "dontAsk"})["decision"] == "deny"
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"tool": 1, "input": {}, "cwd": "/"},
+        {"tool": "Bash", "input": "ls", "cwd": "/"},
+        {"tool": "Bash", "input": {}, "cwd": "relative"},
+        {"tool": "Bash", "input": {}},
+        {"tool": "Bash", "input": {}, "cwd": "/", "mode": "yolo"},
+        {"tool": "Bash", "input": {}, "cwd": "/", "mode": ["default"]},
+        {"tool": "Bash", "input": {}, "cwd": "/", "trusted": "yes"},
+        {"tool": "Bash", "input": {}, "cwd": "/", "rules": []},
+        {"tool": "Bash", "input": {}, "cwd": "/", "rules": {"deny": ["Bash(("]}},
+    ],
+)
+def test_bad_questions_are_refused_by_name(params: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError) as refused:
+        explain(params)
+    assert refused.value.kind == "invalidParams"
+
+
+def ask(lines: list[str], tmp_path: Path, **options: Any) -> list[dict[str, Any]]:
+    out = io.StringIO()
+    assert (
+        run(io.StringIO("\n".join(lines) + "\n"), out, policy_file=tmp_path / "policy.json", config=tmp_path, **options)
+        == 0
+    )
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_the_command_answers_every_line_in_order(shared_ws: Scratch, tmp_path: Path) -> None:
+    cwd = str(shared_ws.root)
+    answers = ask(
+        [
+            json.dumps({"tool": "Bash", "input": {"command": "ls"}, "cwd": cwd}),
+            "not json",
+            "",
+            "[]",
+            json.dumps({"tool": "Bash", "input": {"command": "make"}, "cwd": cwd}),
+            json.dumps({"tool": "Bash", "input": {}}),
+            '{"tool": "Bash", "input": {"command": "' + "a" * 1_100_000 + '"}}',
+            json.dumps({"tool": "Bash", "input": {"command": "make"}, "cwd": cwd, "rules": {"allow": ["Bash(make)"]}}),
+        ],
+        tmp_path,
+    )
+    kinds = [answer.get("decision") or answer["error"]["kind"] for answer in answers]
+    assert kinds == ["allow", "invalidRequest", "invalidRequest", "ask", "invalidParams", "tooLarge", "allow"]
+
+
+def test_the_command_reads_the_settings_files(ws: Scratch, tmp_path: Path) -> None:
+    (ws.root / ".assent").mkdir()
+    (ws.root / ".assent/settings.json").write_text(
+        json.dumps({"permissions": {"allow": ["Bash(make:*)"], "deny": ["Bash(ls:*)"]}})
+    )
+    (tmp_path / "settings.json").write_text(json.dumps({"permissions": {"allow": ["Bash(npm test)"]}}))
+    cwd = str(ws.root)
+
+    def question(command: str, **more: object) -> str:
+        return json.dumps({"tool": "Bash", "input": {"command": command}, "cwd": cwd, **more})
+
+    answers = ask(
+        [
+            question("make"),
+            question("ls"),
+            question("npm test"),
+            question("make", trusted=False),
+            question("ls", trusted=False),
+        ],
+        tmp_path,
+    )
+    assert [answer["decision"] for answer in answers] == ["allow", "deny", "allow", "ask", "deny"]
+
+
+def test_the_policy_file_counts_and_a_broken_one_restricts(shared_ws: Scratch, tmp_path: Path) -> None:
+    question = json.dumps(
+        {"tool": "Bash", "input": {"command": "make"}, "cwd": str(shared_ws.root), "mode": "bypassPermissions"}
+    )
+    assert ask([question], tmp_path)[0]["decision"] == "allow"
+    (tmp_path / "policy.json").write_text(json.dumps({"permissions": {"deny": ["Bash(make:*)"]}}))
+    assert ask([question], tmp_path)[0]["step"] == "policy"
+    (tmp_path / "policy.json").write_text("{")
+    assert ask([question], tmp_path)[0]["decision"] == "ask"
+    assert read_policy(tmp_path / "policy.json").problems
+    assert read_policy(tmp_path / "none.json").problems == ()
