@@ -161,10 +161,10 @@ class ToolExecutor:
             await self._changed.wait()
         return self.results()
 
-    async def withdraw(self) -> None:
-        """Take all calls back: the answer that asked for them is void."""
+    async def withdraw(self, reason: str = WITHDRAWN) -> None:
+        """Take back all calls that have not ended: the answer that asked for them is void."""
         for call in self._calls:
-            self._cancel(call, WITHDRAWN)
+            self._cancel(call, reason)
         await self.finish()
 
     def results(self) -> tuple[CallResult, ...]:
@@ -257,9 +257,13 @@ class ToolExecutor:
         assert call.tool is not None and call.input is not None
         said = {outcome.decision: outcome.text for outcome in hooks if outcome.decision in ("allow", "ask")}
         decision: Literal["allow", "ask"] | None = "ask" if "ask" in said else "allow" if "allow" in said else None
+        action = call.tool.action(call.input, cwd=context.cwd)
+        if context.plan is not None and context.plan.target and context.plan.target not in action.writes:
+            # Where links led when the change was planned is what will be written: it is judged, too.
+            action = replace(action, writes=(*action.writes, context.plan.target))
         return ToolCall(
             tool_use_id=call.id,
-            action=call.tool.action(call.input, cwd=context.cwd),
+            action=action,
             title=call.tool.title(call.input),
             plan=context.plan,
             parent_tool_use_id=self._parent,

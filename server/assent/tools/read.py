@@ -106,7 +106,9 @@ def _as_lines(input: ReadInput, path: str, text: FileText, ctx: ToolContext) -> 
 
 def _slice(text: str, first: int, count: int) -> tuple[list[str], bool, int]:
     """Lines from `first`, whether the last of them is the file's last, and how many lines the file has."""
-    total = text.count("\n") + text.count("\r") - text.count("\r\n")
+    total = text.count("\n")
+    if "\r" in text:
+        total += text.count("\r") - text.count("\r\n")
     if text and text[-1] not in "\r\n":
         total += 1
     start = _offset_of_line(text, first)
