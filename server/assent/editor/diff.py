@@ -1,9 +1,11 @@
 """What changed between two texts, by lines: patience first (lines that occur once on both sides anchor the rest), then
 difflib between the anchors. Pathological input costs one big block, never minutes."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import NamedTuple
 
 from assent.editor.splices import Splice, common_prefix, common_suffix, in_sequence, trimmed
@@ -100,7 +102,8 @@ def _compare(
     if anchors:
         at_i, at_j = i1, j1
         for i, j in anchors:
-            _compare(a, b, at_i, i, at_j, j, runs)
+            if at_i < i or at_j < j:
+                _compare(a, b, at_i, i, at_j, j, runs)
             at_i, at_j = i + 1, j + 1
         _compare(a, b, at_i, i2, at_j, j2, runs)
     elif (i2 - i1) * (j2 - j1) > _DIFFLIB_LIMIT:
@@ -117,19 +120,13 @@ def _unique_anchors(a: Sequence[str], b: Sequence[str], i1: int, i2: int, j1: in
     in_a, in_b = Counter(a[i1:i2]), Counter(b[j1:j2])
     where_b = {b[j]: j for j in range(j1, j2) if in_b[b[j]] == 1}
     pairs = [(i, where_b[a[i]]) for i in range(i1, i2) if in_a[a[i]] == 1 and a[i] in where_b]
-    if len(pairs) < 2:
+    if all(one[1] < other[1] for one, other in pairwise(pairs)):
         return pairs
     tops: list[int] = []  # patience piles, by their lowest j
     piles: list[int] = []  # index into pairs of each pile's top
     back: list[int] = [-1] * len(pairs)
     for index, (_, j) in enumerate(pairs):
-        low, high = 0, len(tops)
-        while low < high:
-            middle = (low + high) // 2
-            if tops[middle] < j:
-                low = middle + 1
-            else:
-                high = middle
+        low = bisect_left(tops, j)
         back[index] = piles[low - 1] if low else -1
         if low == len(tops):
             tops.append(j)

@@ -6,6 +6,7 @@ them all, the index remembers one shift from one line on, so a keystroke near th
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 
 from assent.editor.splices import Splice
 
@@ -14,6 +15,10 @@ _EOL = re.compile(r"\r\n|\r|\n")
 
 def split_lines(text: str) -> list[str]:
     """The lines with their ends; joined they give the text back. The last one is absent when it would be empty."""
+    if "\r" not in text:
+        lines = [line + "\n" for line in text.split("\n")]
+        lines[-1] = lines[-1][:-1]
+        return lines if lines[-1] else lines[:-1]
     lines: list[str] = []
     at = 0
     for end in _EOL.finditer(text):
@@ -61,7 +66,11 @@ class LineIndex:
 
     def __init__(self, text: str) -> None:
         self._starts = [0]
-        self._starts.extend(end.end() for end in _EOL.finditer(text))
+        if "\r" in text:
+            self._starts.extend(end.end() for end in _EOL.finditer(text))
+        else:
+            self._starts.extend(accumulate(len(line) + 1 for line in text.split("\n")))
+            self._starts.pop()
         self._from = len(self._starts)  # starts from this line on are kept without `_shift`
         self._shift = 0
 
