@@ -180,22 +180,24 @@ class QueryEngine:
     async def _guarded(self, turn: Turn, blocks: tuple[Block, ...], uuid: str, *, is_meta: bool) -> Terminal:
         """The stages of the turn inside the scope that aborts it; whatever happens, the history ends up valid."""
         terminal: Terminal | None = None
+        problem: tuple[str, str] | None = None
         try:
             with turn.scope:
                 if self._abort.aborted:
                     turn.stop("abort")
                 terminal = await self._stages(turn, blocks, uuid, is_meta=is_meta)
         except ToolError as error:  # a setting that cannot work, such as a JSON schema that is none
-            terminal = self._failed(turn, str(error), "invalid_setup")
+            problem = str(error), "invalid_setup"
         except Exception:
             logger.exception("the turn crashed")
-            text = "Something went wrong inside the engine; the log has it. The session is intact, try again."
-            terminal = self._failed(turn, text, "internal")
+            problem = "Something went wrong inside the engine; the log has it. The session is intact.", "internal"
         finally:
             self._leave_valid(turn)
-        if terminal is None or turn.stopped is not None:
-            terminal = self._stopped(turn)
-        return terminal
+        if problem is not None:
+            text, kind = problem
+            turn.post(turn.error_message(text, kind))
+            return Terminal(reason="model_error", error=text)
+        return terminal if terminal is not None and turn.stopped is None else self._stopped(turn)
 
     async def _stages(self, turn: Turn, blocks: tuple[Block, ...], uuid: str, *, is_meta: bool) -> Terminal:
         """Q4, in order. The result comes after, from whoever called."""
@@ -349,10 +351,6 @@ class QueryEngine:
                 )
             )
         return verdict
-
-    def _failed(self, turn: Turn, text: str, kind: str) -> Terminal:
-        turn.post(turn.error_message(text, kind))
-        return Terminal(reason="model_error", error=text)
 
     def _stopped(self, turn: Turn) -> Terminal:
         if turn.stopped == "budget_usd":

@@ -27,6 +27,7 @@ OUTPUT_RECOVERIES = 3
 STREAM_RETRIES = 3
 PAUSES = 25
 
+ENDED = "Cancelled: the turn ended before this call did."
 RESUME = (
     "Your answer reached the output limit. Resume directly where it was cut, mid-sentence if need be: no apology, no "
     "recap. Do what is left in smaller pieces."
@@ -57,10 +58,10 @@ async def recover(turn: Turn, state: State, answer: Answer, tools: ToolExecutor)
     match answer.stop_reason:
         case "refusal":
             text = "The model declined to answer this. Rephrase the request, or start from an earlier message."
-            return await surface(turn, "refusal", text)
-        case "pause_turn" if not answer.calls:
+            return await surface(turn, "refusal", text, answer=answer, tools=tools)
+        case "pause_turn" if not tools.asked:
             return await _pause(turn, state)
-        case "compaction" if not answer.calls:
+        case "compaction" if not tools.asked:
             return await _compacted_by_server(turn, state, answer)
         case "max_tokens" if not answer.calls:
             return await _output_cap(turn, state, answer, tools)
@@ -83,7 +84,8 @@ async def surface(
     if answer is not None:
         await _keep_words(turn, answer)
     if tools is not None and tools.asked:
-        await turn.answer_calls(await tools.finish())
+        await tools.withdraw(ENDED)
+        await turn.answer_calls(tools.results())
     await turn.publish(turn.error_message(text, failure.kind if failure else reason))
     if reason in ("model_error", "prompt_too_long", "image_error"):
         turn.stop_failed(text)

@@ -1,0 +1,255 @@
+"""When the model stops: hooks, budgets and what follows, in their strict order (L8, L12, L13, L15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+import pytest
+
+from assent.engine.budget import Continuation, check_token_budget
+from assent.engine.state import RESETS, BudgetTracking, State
+from assent.extensions.hooks import Hook, InProcessHooks
+from assent.types.hooks import HookCall, HookEvent, HookOutcome
+from assent.types.messages import Attachment, ConversationMessage, HookRan, Message, ToolUseSummary
+from enginekit import Echo, Stage
+from fakeapi import Reply, failure, text, tool
+
+
+class Witness:
+    """Hooks that answer from a list and write down what they were told."""
+
+    def __init__(self, *answers: HookOutcome | None) -> None:
+        self.answers = list(answers)
+        self.calls: list[HookCall] = []
+
+    async def __call__(self, call: HookCall) -> HookOutcome | None:
+        self.calls.append(call)
+        return self.answers.pop(0) if self.answers else None
+
+    def on(self, *events: HookEvent) -> InProcessHooks:
+        return InProcessHooks(tuple(Hook(event=event, run=self) for event in events))
+
+    @property
+    def events(self) -> list[str]:
+        return [call.event for call in self.calls]
+
+
+async def test_stop_hooks_have_one_round_however_often_they_would_block() -> None:  # L13
+    witness = Witness(*[HookOutcome(status="blocked", text="not yet")] * 5)
+    async with Stage(tools=[Echo()], hooks=witness.on("Stop")) as stage:
+        stage.api.reply(text("done?"))
+        stage.api.reply(tool("Echo", text="more"))
+        stage.api.reply(text("done!"))
+        turn = await stage.turn()
+        assert turn.transitions == ["stop_hook_blocking", "next_turn"]
+        assert turn.result.result == "done!"
+        assert witness.calls[0].data == {"stop_hook_active": False, "last_assistant_message": "done?"}
+
+
+async def test_stop_hooks_never_run_on_an_error_and_stop_failure_hooks_do() -> None:  # L8
+    witness = Witness()
+    async with Stage(hooks=witness.on("Stop", "StopFailure")) as stage:
+        stage.api.add(failure(403, "no"))
+        turn = await stage.turn()
+        assert turn.result.terminal == "model_error"
+        with anyio.fail_after(5):
+            while not witness.calls:
+                await anyio.lowlevel.checkpoint()
+        assert witness.events == ["StopFailure"]
+        assert witness.calls[0].data == {"error": "no"}
+
+
+async def test_a_hook_that_crashes_or_hangs_is_shown_and_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def crash(_call: HookCall) -> HookOutcome:
+        raise RuntimeError("boom")
+
+    async def hang(_call: HookCall) -> HookOutcome:
+        await anyio.sleep_forever()
+        return HookOutcome()
+
+    hooks = InProcessHooks((Hook(event="Stop", run=crash), Hook(event="Stop", run=hang, timeout=0.01)))
+    async with Stage(hooks=hooks) as stage:
+        stage.api.reply(text("done"))
+        turn = await stage.turn()
+        assert turn.result.terminal == "completed"
+        assert sorted(hook.outcome for hook in turn.of(HookRan)) == ["error", "timeout"]
+
+
+async def test_hooks_come_before_the_token_budget() -> None:  # L8
+    witness = Witness(HookOutcome(status="prevented", text="that is enough"))
+    async with Stage(hooks=witness.on("Stop"), token_budget=1_000_000) as stage:
+        stage.api.reply(text("done"), output_tokens=10)
+        turn = await stage.turn()
+        assert turn.result.terminal == "stop_hook_prevented"
+        assert turn.transitions == []
+
+
+async def test_recovery_comes_before_hooks() -> None:  # L8
+    witness = Witness()
+    async with Stage(hooks=witness.on("Stop")) as stage:
+        stage.api.reply(text("cut"), stop_reason="max_tokens")
+        stage.api.reply(text("whole"))
+        await stage.turn()
+        assert [call.data["last_assistant_message"] for call in witness.calls] == ["whole"]
+
+
+async def test_subagents_have_their_own_stop_event_and_never_auto_continue() -> None:  # L12, H
+    from assent.extensions.agents import AgentDefinition
+    from assent.tools.agent import Agent
+
+    witness = Witness()
+    scout = AgentDefinition(name="scout", description="d", prompt="You scout.")
+    async with Stage(
+        tools=[Agent()], agents=(scout,), hooks=witness.on("Stop", "SubagentStart", "SubagentStop"), token_budget=100
+    ) as stage:
+        stage.api.when(lambda r: "You scout." in str(r.body.get("system")), Reply(parts=(text("here"),)))
+        stage.api.reply(tool("Agent", description="d", prompt="p", subagent_type="scout"), output_tokens=60)
+        stage.api.reply(text("ok"), output_tokens=60)
+        turn = await stage.turn()
+        assert witness.events == ["SubagentStart", "SubagentStop", "Stop"]
+        assert turn.result.terminal == "token_budget_stop"
+
+
+async def test_in_team_mode_tasks_and_then_idleness_are_asked_about() -> None:  # L13
+    class Team:
+        def owned_tasks(self) -> Sequence[Mapping[str, Any]]:
+            return [{"id": 1}, {"id": 2}]
+
+    witness = Witness(None, None, None, HookOutcome(status="blocked", text="take task 3"))
+    async with Stage(team=Team(), hooks=witness.on("Stop", "TaskCompleted", "TeammateIdle")) as stage:
+        stage.api.reply(text("done"))
+        stage.api.reply(text("task 3 done"))
+        turn = await stage.turn()
+        assert witness.events == ["Stop", "TaskCompleted", "TaskCompleted", "TeammateIdle"]
+        assert turn.transitions == ["stop_hook_blocking"]
+
+
+async def test_the_post_sampling_hook_hears_of_every_answer() -> None:  # L13
+    witness = Witness()
+    async with Stage(tools=[Echo()], hooks=witness.on("PostSampling")) as stage:
+        stage.api.reply(tool("Echo", text="a"))
+        stage.api.reply(text("ok"))
+        await stage.turn()
+        assert [call.data["stop_reason"] for call in witness.calls] == ["tool_use", "end_turn"]
+
+
+async def test_compaction_hooks_can_stop_a_compaction_and_hear_of_one() -> None:  # C5
+    from assent.extensions.commands import BUILT_IN
+
+    witness = Witness(HookOutcome(status="blocked", text="keep everything"))
+    async with Stage(hooks=witness.on("PreCompact", "PostCompact"), commands=BUILT_IN) as stage:
+        stage.api.reply(text("ok"))
+        await stage.turn()
+        turn = await stage.turn("/compact")
+        assert "nothing has changed" in turn.result.result
+        stage.api.when("about to be replaced", Reply(parts=(text("<summary>s</summary>"),)))
+        await stage.turn("/compact")
+        assert [(call.event, call.subject) for call in witness.calls] == [
+            ("PreCompact", "manual"),
+            ("PreCompact", "manual"),
+            ("PostCompact", "manual"),
+        ]
+
+
+async def test_summaries_of_calls_come_from_the_small_model_and_are_not_waited_for() -> None:  # L15
+    async with Stage(tools=[Echo()], background_calls=frozenset({"summary"})) as stage:
+        stage.api.when("what these tool calls", *[Reply(parts=(text("Looked around"),)) for _ in range(4)])
+        for number in range(4):
+            stage.api.reply(tool("Echo", id=f"toolu_{number}", text="a"))
+        stage.api.reply(text("ok"))
+        turn = await stage.turn()
+        summaries = turn.of(ToolUseSummary)
+        assert summaries and summaries[0].text == "Looked around"
+        assert {call.body["model"] for call in stage.api.calls if "what these tool" in call.last_text} == {
+            "claude-haiku-4-5"
+        }
+        assert "claude-haiku-4-5" in stage.engine.cost()["byModel"]  # counted (M10)
+
+
+async def test_no_call_is_made_that_nobody_asked_for() -> None:  # M10
+    async with Stage(tools=[Echo()]) as stage:
+        stage.api.reply(tool("Echo", text="a"))
+        stage.api.reply(text("ok"))
+        await stage.turn()
+        assert len(stage.api.requests) == 2
+
+
+async def test_after_the_turn_opted_in_work_runs_and_the_result_does_not_wait() -> None:  # L13
+    told: list[Message] = []
+    remembered: list[int] = []
+    release = anyio.Event()
+
+    async def remember(view: Sequence[ConversationMessage]) -> None:
+        await release.wait()
+        remembered.append(len(view))
+
+    for bare in (False, True):
+        told.clear()
+        remembered.clear()
+        async with Stage(
+            background_calls=frozenset({"suggestion", "memory"}),
+            after_turn=(("memory", remember), ("dream", remember)),
+            publish=told.append,
+            bare=bare,
+        ) as stage:
+            stage.api.when("most likely send next", Reply(parts=(text("Now run the tests"),)))
+            stage.api.reply(text("done"))
+            await stage.turn()
+            assert remembered == []
+            release.set()
+            with anyio.fail_after(5):
+                while stage.engine._conversation.background.running:
+                    await anyio.lowlevel.checkpoint()
+            assert remembered == ([] if bare else [2])  # dream was not opted into
+            assert [m.kind for m in told if isinstance(m, Attachment)] == ([] if bare else ["suggestion"])
+            stage.api._matched.clear()
+        release = anyio.Event()
+
+
+@pytest.mark.parametrize(
+    ("budget", "used", "tracking", "goes_on"),
+    [
+        (None, 10, BudgetTracking(), None),
+        (0, 10, BudgetTracking(), None),
+        (1_000, 899, BudgetTracking(), True),
+        (1_000, 900, BudgetTracking(), False),
+        (100_000, 700, BudgetTracking(continuations=3, last_delta=499, tokens_at_last_check=300), False),
+        (100_000, 700, BudgetTracking(continuations=2, last_delta=499, tokens_at_last_check=300), True),
+        (100_000, 900, BudgetTracking(continuations=3, last_delta=499, tokens_at_last_check=300), True),
+        (100_000, 700, BudgetTracking(continuations=3, last_delta=500, tokens_at_last_check=300), True),
+    ],
+)
+def test_the_token_budget_goes_on_below_ninety_per_cent_and_while_it_pays(  # L12
+    budget: int | None, used: int, tracking: BudgetTracking, goes_on: bool | None
+) -> None:
+    verdict = check_token_budget(budget, used, tracking)
+    assert (None if verdict is None else isinstance(verdict, Continuation)) is goes_on
+    if isinstance(verdict, Continuation):
+        assert "Do not summarise" in verdict.nudge
+        assert verdict.tracking.tokens_at_last_check == used
+
+
+def test_each_reason_resets_what_the_table_says_and_keeps_the_rest() -> None:  # L1
+    full = State(
+        messages=(),
+        model="m",
+        output_recovery_count=2,
+        reactive_compact_attempted=True,
+        max_tokens_override=64_000,
+        stream_retry_count=1,
+        pause_count=1,
+        structured_retries=1,
+        stop_hook_active=True,
+        turn_count=7,
+    )
+    for reason, resets in RESETS.items():
+        after = full.proceed(reason)
+        assert after.transition is not None and after.transition.reason == reason
+        kept = {"stop_hook_active", "structured_retries", "turn_count", "model"}
+        assert all(getattr(after, name) == getattr(full, name) for name in kept)
+        for name in ("output_recovery_count", "reactive_compact_attempted", "max_tokens_override", "pause_count"):
+            assert (getattr(after, name) == getattr(full, name)) is (name not in resets), (reason, name)
+    assert not full.proceed("next_turn").reactive_compact_attempted
+    assert full.proceed("stop_hook_blocking").reactive_compact_attempted
