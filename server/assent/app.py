@@ -25,7 +25,8 @@ from assent.extensions import agents, commands
 from assent.extensions.git_context import git_context
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
-from assent.model.transport import Endpoint
+from assent.model.client import ModelSettings
+from assent.model.settings import model_settings
 from assent.permissions import shell
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext, Policy
@@ -83,22 +84,26 @@ class App:
         self._interactive = options.interactive
         self.settings = SettingsFiles(config_dir=paths.config_dir(), cli=options.settings, parse_rule=parse_rule)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
-        self.models = Models(self._endpoint(options), offline_only=options.offline)
+        self.models = Models(self._model_settings(options), offline_only=options.offline)
         self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model)
         self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home))
         self.disk = DiskWorkspace()
         self.editor = Editor(client, self.disk, encoding=encoding, snapshot=self._snapshot)
         self.sessions = Sessions(self._session_deps())
+        self._watching: asyncio.Task[None] | None = None
 
     # --- life --------------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
         await self.sessions.__aenter__()
+        self._watching = asyncio.create_task(self.editor.watch(), name="watching files under review")
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
         await self.sessions.__aexit__(kind, error, trace)
         await self.models.aclose()
 
@@ -136,15 +141,9 @@ class App:
 
     # --- wiring ------------------------------------------------------------------------------------------------------
 
-    def _endpoint(self, options: Options) -> Endpoint:
-        """Where the model is. Only the user's own settings count here; `SettingsFiles` drops what a project says."""
-        own = self.settings.load(self._home, trusted=False)
-        provider = own.get("provider", "anthropic")
-        return Endpoint(
-            provider="anthropic" if provider == "offline" else provider,
-            base_url=own.get("baseUrl"),
-            api_key=options.api_key,
-        )
+    def _model_settings(self, options: Options) -> ModelSettings:
+        """How models are reached. Only the user's own settings count; `SettingsFiles` drops what a project says."""
+        return model_settings(self.settings.load(self._home, trusted=False).values, api_key=options.api_key)
 
     def _session_deps(self) -> SessionDeps:
         return SessionDeps(

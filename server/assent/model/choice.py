@@ -5,25 +5,21 @@ endpoint that fails: then the user must know.
 """
 
 from collections.abc import AsyncGenerator
-from typing import Literal
 
 from assent.model import catalog, offline
 from assent.model.client import ModelClient, ModelSettings, make_call_model
 from assent.model.credentials import Credentials
-from assent.model.transport import Endpoint
 from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
-
-Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
 
 
 class Models:
     """Routes each call by the model's name. `offline=True` makes the stand-in the default even where there is a key."""
 
-    def __init__(self, endpoint: Endpoint | None = None, *, offline_only: bool = False) -> None:
-        self._endpoint = endpoint or Endpoint()
+    def __init__(self, settings: ModelSettings | None = None, *, offline_only: bool = False) -> None:
+        self._settings = settings or ModelSettings()
         self._client: ModelClient | None = None
         self._offline = offline.make_call_model()
-        self.credentials: Credentials = self._endpoint.credentials()
+        self.credentials: Credentials = self._settings.endpoint.credentials()
         self.offline = offline_only or self.credentials.source == "none"
 
     @property
@@ -48,11 +44,11 @@ class Models:
     @property
     def client(self) -> ModelClient:
         if self._client is None:
-            self._client = make_call_model(ModelSettings(endpoint=self._endpoint))
+            self._client = make_call_model(self._settings)
         return self._client
 
     def info(self, model: str) -> ModelInfo:
-        return catalog.info(model)
+        return catalog.info(model, self._settings.models)
 
     def secrets(self) -> list[str]:
         """Values that must appear in no log, transcript or child process."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 Provider = Literal["anthropic", "bedrock", "vertex", "foundry"]
-Source = Literal["none", "env", "editor", "profile", "federation", "local", "bedrock", "vertex", "foundry"]
+Source = Literal["none", "env", "editor", "helper", "profile", "federation", "local", "bedrock", "vertex", "foundry"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,7 @@ def find(
     *,
     env: Mapping[str, str] | None = None,
     editor_key: str | None = None,
+    key_helper: str | None = None,
     provider: Provider = "anthropic",
     base_url: str | None = None,
 ) -> Credentials:
@@ -43,6 +44,8 @@ def find(
         return Credentials(source="env", detail="ANTHROPIC_API_KEY", api_key=key)
     if token := env.get("ANTHROPIC_AUTH_TOKEN"):
         return Credentials(source="env", detail="ANTHROPIC_AUTH_TOKEN", auth_token=token)
+    if key_helper:
+        return Credentials(source="helper", detail="the command in apiKeyHelper")
     if profile := env.get("ANTHROPIC_PROFILE"):
         return Credentials(source="profile", detail=f"the profile {profile}")
     if _federated(env):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import ssl
+import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 PATH = "/v1/messages"
+HELPER_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,7 @@ class Endpoint:
     provider: Provider = "anthropic"
     base_url: str | None = None
     api_key: str | None = None  # from the editor; the environment is looked at when it is None
+    key_helper: str | None = None  # a command of the user that prints a key; run again after a 401
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     region: str | None = None  # Bedrock, Vertex
     project: str | None = None  # Vertex
@@ -47,7 +50,13 @@ class Endpoint:
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def credentials(self) -> Credentials:
-        return find(env=self.env, editor_key=self.api_key, provider=self.provider, base_url=self.base_url)
+        return find(
+            env=self.env,
+            editor_key=self.api_key,
+            key_helper=self.key_helper,
+            provider=self.provider,
+            base_url=self.base_url,
+        )
 
 
 class Decoder(Protocol):
@@ -199,7 +208,8 @@ def _make_client(endpoint: Endpoint) -> AsyncAnthropic:
         match endpoint.provider:
             case "anthropic":
                 common.setdefault("base_url", endpoint.env.get("ANTHROPIC_BASE_URL") or None)
-                return anthropic.AsyncAnthropic(api_key=found.api_key, auth_token=found.auth_token, **common)
+                key = _helped_key(endpoint) if found.source == "helper" else found.api_key
+                return anthropic.AsyncAnthropic(api_key=key, auth_token=found.auth_token, **common)
             case "bedrock":
                 from anthropic.lib.bedrock import AsyncAnthropicBedrock
 
@@ -218,6 +228,28 @@ def _make_client(endpoint: Endpoint) -> AsyncAnthropic:
         raise NoCredentials(str(error)) from None
     except (ValueError, ImportError, RuntimeError) as error:
         raise ModelError(f"The {endpoint.provider} provider cannot be used: {error}", kind="settings") from None
+
+
+def _helped_key(endpoint: Endpoint) -> str:
+    """Runs the user's own command, as they would in a shell. What it prints is a secret: it is never repeated."""
+    try:
+        done = subprocess.run(
+            endpoint.key_helper or "",
+            shell=True,
+            env=dict(endpoint.env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=HELPER_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NoCredentials(f"The command in apiKeyHelper gave no key within {HELPER_SECONDS} seconds.") from None
+    key = done.stdout.strip()
+    if done.returncode != 0 or not key or "\n" in key:
+        said = done.stderr.strip().splitlines()[-1:] or ["it must print a key and nothing else"]
+        raise NoCredentials(f"The command in apiKeyHelper failed ({done.returncode}): {said[0][:200]}")
+    return key
 
 
 def _http_client(endpoint: Endpoint, timeout: httpx2.Timeout) -> httpx2.AsyncClient:

@@ -67,11 +67,41 @@ SCHEMA: Json = {
             "type": "string",
             "description": "A command that prints a key; never read from project files.",
         },
+        "region": {"type": "string", "description": "Of the provider: AWS or Google Cloud."},
+        "project": {"type": "string", "description": "The Google Cloud project."},
+        "resource": {"type": "string", "description": "The Foundry resource."},
+        "headers": {"type": "object", "additionalProperties": {"type": "string"}, "description": "For the endpoint."},
+        "proxy": {"type": "string", "description": "Goes before the proxies in the environment."},
+        "caBundle": {"type": "string", "description": "A file of certificates to trust for the endpoint."},
+        "betas": {"type": "array", "items": {"type": "string"}, "description": "Beta names sent with every call."},
+        "promptCache": {"type": "string", "enum": ["5m", "1h", "off"], "description": "How long prompts stay cached."},
+        "fastMode": {"type": "boolean", "description": "Faster and dearer, on models that offer it."},
+        "models": {
+            "type": "object",
+            "additionalProperties": {"type": "object"},
+            "description": "What we should know of a model and do not: contextWindow, maxOutputTokens, inputPrice …",
+        },
         "persistentRetry": {"type": "boolean", "description": "Unattended: retry for ever."},
     },
 }
 
-NEVER_FROM_PROJECT = frozenset({"baseUrl", "apiKeyHelper", "provider"})
+NEVER_FROM_PROJECT = frozenset(
+    {
+        "apiKeyHelper",
+        "baseUrl",
+        "betas",
+        "caBundle",
+        "fastMode",
+        "headers",
+        "models",
+        "project",
+        "promptCache",
+        "provider",
+        "proxy",
+        "region",
+        "resource",
+    }
+)
 """Who we talk to and with whose key: a repository has no say in it, trusted or not."""
 
 
