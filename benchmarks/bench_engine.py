@@ -1,0 +1,173 @@
+"""The engine alone: what it adds to a step, a turn and a long session.
+
+The model is in memory and answers at once, so nothing but the engine is measured; `bench_model` has the wire. Reads go
+through the real Read tool on real files. The floor is the same answers and the same reads without an engine.
+"""
+
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from assent.engine.config import Deps, QueryEngineConfig, ToolServices
+from assent.engine.query_engine import QueryEngine
+from assent.tools.files import DiskWorkspace
+from assent.tools.read import Read
+from assent.tools.tool import SessionState, ToolContext
+from assent.types import codec
+from assent.types.messages import AssistantFinal, AssistantMessage, Message, ToolStarted
+from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
+from assent.types.usage import Usage
+
+Row = dict[str, Any]
+ROUNDS = 5
+
+
+class Model:
+    """Asks for one Read a step, of a file each, then is done. Remembers when it was asked."""
+
+    def __init__(self, folder: Path, steps: int, *, linger: float = 0.0) -> None:
+        self._folder = folder
+        self._steps = steps
+        self._linger = linger
+        self.asked: list[float] = []
+        self.closed: list[float] = []
+
+    async def __call__(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        self.asked.append(time.perf_counter())
+        number = len(self.asked)
+        message_id = f"m{number}"
+        block: dict[str, Any] = {"type": "text", "text": "done"}
+        if number <= self._steps:
+            path = str(self._folder / f"f{number}.py")
+            block = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"file_path": path}}
+        self.closed.append(time.perf_counter())
+        yield AssistantMessage(uuid=f"u{number}", message_id=message_id, content=(block,), model=request.model)
+        if self._linger:
+            await asyncio.sleep(self._linger)
+        usage = Usage(input_tokens=3, output_tokens=20, cache_read_input_tokens=100 * number)
+        yield AssistantFinal(message_id=message_id, model=request.model, usage=usage, stop_reason="end_turn")
+
+    @property
+    def steps(self) -> list[float]:
+        """From the end of each call's block to the next request, the Read included, in milliseconds."""
+        return [1000 * (b - a) for a, b in zip(self.closed, self.asked[1:], strict=False)]
+
+
+class Durable:
+    """A transcript on disk, fsynced when asked, as the real one is."""
+
+    def __init__(self, path: Path) -> None:
+        self._fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+        self._queue: list[bytes] = []
+        self.syncs: list[float] = []
+
+    def append(self, message: Message) -> None:
+        self._queue.append(orjson.dumps(codec.to_json(message)) + b"\n")
+
+    async def flush(self, *, durable: bool) -> None:
+        if self._queue:
+            os.write(self._fd, b"".join(self._queue))
+            self._queue.clear()
+        if durable:
+            began = time.perf_counter()
+            os.fsync(self._fd)
+            self.syncs.append(1000 * (time.perf_counter() - began))
+
+
+def _engine(model: Model, folder: Path, **config: Any) -> QueryEngine:
+    info = ModelInfo(id="m", context_window=10_000_000)
+    return QueryEngine(
+        QueryEngineConfig(
+            deps=Deps(call_model=model, model_info=lambda _model: info),
+            cwd=str(folder),
+            model="m",
+            tools=[Read()],
+            services=ToolServices(workspace=DiskWorkspace()),
+            **config,
+        )
+    )
+
+
+async def _turn(engine: QueryEngine) -> list[Message]:
+    return [message async for message in engine.submit("read them")]
+
+
+async def _bare(folder: Path, steps: int) -> list[float]:
+    """The same answers and reads with nothing around them."""
+    model, read = Model(folder, steps), Read()
+    context = ToolContext(
+        session_id="s", tool_use_id="t", state=SessionState(cwd=str(folder)), workspace=DiskWorkspace()
+    )
+    for _ in range(steps + 1):
+        async for event in model(ModelRequest(model="m", messages=())):
+            if isinstance(event, AssistantMessage) and event.content[0]["type"] == "tool_use":
+                await read.call(read.parse(event.content[0]["input"]), context)
+    return model.steps
+
+
+async def _measure(folder: Path) -> list[Row]:
+    ours: list[float] = []
+    durable: list[float] = []
+    syncs: list[float] = []
+    floor: list[float] = []
+    cpu: list[float] = []
+    bare_cpu: list[float] = []
+    start: list[float] = []
+    for round in range(ROUNDS):
+        began = time.process_time()
+        model = Model(folder, 19)
+        await _turn(_engine(model, folder))
+        cpu.append(time.process_time() - began)
+        ours += model.steps
+
+        began = time.process_time()
+        floor += await _bare(folder, 19)
+        bare_cpu.append(time.process_time() - began)
+
+        transcript = Durable(folder / f"transcript{round}.jsonl")
+        model = Model(folder, 19)
+        await _turn(_engine(model, folder, transcript=transcript))
+        durable += model.steps
+        syncs += transcript.syncs
+
+        model = Model(folder, 10, linger=0.01)
+        messages = _engine(model, folder).submit("go")
+        async for message in messages:
+            if isinstance(message, ToolStarted):
+                start.append(1000 * (time.perf_counter() - model.closed[-1]))
+    long = Model(folder, 520)
+    await _turn(_engine(long, folder))
+    early = statistics.median(long.steps[5:45])
+    late = statistics.median(long.steps[480:520])
+    middle = statistics.median
+    return [
+        _row("a step with a Read, call to next request; floor: the Read", middle(ours), middle(floor), "ms"),
+        _row("the same with a durable transcript; floor: the fsync", middle(durable), middle(syncs), "ms"),
+        _row("20-step turn, CPU", middle(cpu), middle(bare_cpu), "s"),
+        _row("a tool starts after its block closes, as a consumer sees it", middle(start), None, "ms"),
+        _row("a step at 500; floor: at 10", late, early, "ms"),
+    ]
+
+
+def _row(name: str, ours: float, floor: float | None, unit: str) -> Row:
+    return {"name": name, "ours": ours, "floor": floor, "unit": unit, "ratio": ours / floor if floor else None}
+
+
+def main() -> list[Row]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for number in range(1, 521):
+            (folder / f"f{number}.py").write_text(f"value = {number}\n" * 40)
+        return asyncio.run(_measure(folder))
+
+
+if __name__ == "__main__":
+    for row in main():
+        print(row)
