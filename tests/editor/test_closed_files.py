@@ -12,6 +12,7 @@ from assent.editor.documents import Documents
 from assent.editor.proposals import Origin
 from assent.editor.watch import FileWatch
 from assent.types.errors import ToolError
+from assent.types.ports import EditPlan
 from editor.scene import PATH, URI, Scene, background, settle
 
 TEXT = "a\nb\nc\nd\ne\n"
@@ -52,9 +53,10 @@ async def test_opening_re_anchors_and_closing_goes_back_to_the_disk() -> None:
     fresh = scene.proposals.get(wire["proposalId"])
     assert fresh["version"] == 1 and fresh["hunks"][0]["range"]["start"]["line"] == 1
     scene.client.close(URI)
+    await scene.editor.refresh(PATH)  # as the watch does with every file that was just closed
     fresh = scene.proposals.get(wire["proposalId"])
     assert fresh["version"] is None and fresh["hunks"][0]["range"]["start"]["line"] == 0
-    assert scene.told() == ["proposed", "updated", "updated"]
+    assert scene.told() == ["proposed", "updated", "updated", "updated"]
     assert scene.states(wire) == ["pending"] * 3
 
 
@@ -253,7 +255,9 @@ async def test_only_folders_of_followed_files_are_watched() -> None:
             documents.follow(f"file://{here}/one.py", "")
             await settle()
             assert watched == [frozenset({here})]
-            assert told == [f"{here}/one.py"], "and only followed files are looked at"
+            assert told == [f"{here}/one.py"] * 2, (
+                "once when it is first followed; and only followed files are looked at"
+            )
             documents.unfollow(f"file://{here}/one.py")
             documents.follow(f"file://{here}/nowhere/three.py", "")
             await settle()
@@ -297,3 +301,27 @@ async def test_waiting_for_a_closed_file() -> None:
     async with background(wait):
         await scene.proposals.resolve(wire["proposalId"], {"all": "accept"})
     assert scene.disk.files[PATH] == THREE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"\xef\xbb\xbfa\r\nb\r\nc", b"\xef\xbb\xbfa\r\nB\r\nc"),
+        ("caf\u00e9\nb\nc\n".encode("latin-1"), "caf\u00e9\nB\nc\n".encode("latin-1")),
+        (b"a\rb\r\nc\n", b"a\rB\r\nc\n"),
+    ],
+)
+async def test_bytes_outside_the_hunk_are_unchanged_on_a_real_disk(tmp_path: Path, old: bytes, new: bytes) -> None:
+    from assent.editor.client import NoClient
+    from assent.editor.editor import Editor
+    from assent.tools.files import DiskWorkspace
+
+    file = tmp_path / "a.txt"
+    file.write_bytes(old)
+    editor = Editor(NoClient(), DiskWorkspace())
+    workspace = editor.workspace(origin=lambda: Origin(session_id="s"), review=lambda: "before")
+    before = await workspace.read(str(file))
+    plan = EditPlan(path=str(file), before=before, new_text=before.text.replace("b", "B"), tool="Edit", tool_use_id="u")
+    wire = editor.proposals.propose(plan, Origin(session_id="s"))
+    await editor.proposals.resolve(wire["proposalId"], {"all": "accept"})
+    assert file.read_bytes() == new

@@ -110,7 +110,7 @@ class Documents:
             version=0 if version is None else version,
             text=text,
             lines=LineIndex(text),
-            saved=text if known is None or known.saved is None else known.saved,
+            saved=known.saved if known is not None and known.open else text,  # an editor opens what the file holds
         )
         if known is not None:
             document.landings = known.landings

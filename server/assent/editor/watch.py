@@ -31,10 +31,14 @@ class FileWatch:
 
     async def run(self) -> None:
         """Until cancelled."""
+        known: set[str] = set()
         while True:
             self._stop = anyio.Event()
             paths = {document.path for document in self._documents.followed() if document.path is not None}
             folders = frozenset(folder for path in paths if os.path.isdir(folder := os.path.dirname(path)))  # noqa: PTH112, PTH120, ASYNC240 -- one stat a folder, when the set changes
+            for path in sorted(paths - known):  # just closed: what it held in the editor need not be on disk
+                await self._refresh(path)
+            known = paths
             if not folders:
                 await self._stop.wait()
                 continue
