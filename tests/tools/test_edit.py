@@ -56,6 +56,24 @@ async def test_a_long_change_is_shown_by_its_ends(box: Toolbox) -> None:
     assert "… 440 lines …" in text
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("line", [1, 2, 5, 9, 10])
+async def test_the_lines_shown_after_a_change_are_those_of_the_file(box: Toolbox, end: str, line: int) -> None:
+    lines = [f"line {n}" for n in range(1, 11)]
+    (box.root / "a.txt").write_bytes(end.join(lines).encode())
+    await box.call("Read", file_path="a.txt")
+    text = await box.text(
+        "Edit",
+        file_path="a.txt",
+        old_string=f"ine {line}" + ("\n" if line == 1 else ""),
+        new_string="X" + ("\n" if line == 1 else ""),
+        replace_all=False,
+    )
+    lines[line - 1] = "lX"
+    shown = [f"{n:>6}→{lines[n - 1]}" for n in range(max(line - 3, 1), min(line + 3, 10) + 1)]
+    assert text.split("\n")[2:] == shown
+
+
 async def test_two_matches_are_refused_with_their_lines(box: Toolbox) -> None:
     await _read(box, "x = 1\ny = 2\nx = 1\n")
     error = await box.error("Edit", file_path="a.txt", old_string="x = 1", new_string="x = 3")

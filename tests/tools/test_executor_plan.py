@@ -1,13 +1,14 @@
 """The place a planned change will be written to is judged with the call that asks for it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from toolbox import Toolbox
-
 from assent.tools.executor import ToolExecutor
+from assent.tools.tool import ToolContext
 from assent.types.messages import Message
 from assent.types.permissions import Deny, Verdict
 from assent.types.ports import ToolCall
+from toolbox import Toolbox
 
 
 async def test_where_links_lead_is_among_the_writes_that_are_judged(box: Toolbox, tmp_path: Path) -> None:
@@ -21,11 +22,14 @@ async def test_where_links_lead_is_among_the_writes_that_are_judged(box: Toolbox
         judged.append(call)
         return Deny(step="rules", reason="no")
 
+    def context(*, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext:
+        return box.context(tool_use_id=tool_use_id, progress=progress)
+
     said: list[Message] = []
     executor = ToolExecutor(
         tools=box.tools,
         can_use_tool=refuse,
-        make_context=lambda *, tool_use_id, progress: box.context(tool_use_id=tool_use_id, progress=progress),
+        make_context=context,
         emit=said.append,
         clock=lambda: 0.0,
         cwd=lambda: str(box.root),

@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any, cast
 
@@ -141,6 +142,14 @@ async def test_pages_of_a_pdf_file_are_read_by_number(box: Toolbox) -> None:
         "[Pages 2 to 3 of 4; read on with offset 4]"
     )
     assert "has 4 pages" in await box.error("Read", file_path="doc.pdf", offset=9)
+
+
+async def test_without_the_optional_package_a_pdf_file_says_what_to_install(
+    box: Toolbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    (box.root / "doc.pdf").write_bytes(b"%PDF-1.7")
+    assert "install assent[pdf]" in await box.error("Read", file_path="doc.pdf")
 
 
 async def test_a_broken_pdf_file_is_told(box: Toolbox) -> None:

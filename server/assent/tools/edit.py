@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from assent.tools.files import absolute
 from assent.tools.read_marks import carry_out, known_text, plan_of
-from assent.tools.text_match import replace_text
+from assent.tools.text_match import replaced
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -46,7 +46,7 @@ class Edit(Tool[EditInput]):
     async def prepare(self, input: EditInput, ctx: ToolContext) -> EditPlan:
         path = absolute(input.file_path, ctx.cwd)
         before = await known_text(path, ctx)
-        changed = replace_text(before.text, input.old_string, input.new_string, every=input.replace_all)
+        changed = await replaced(before.text, input.old_string, input.new_string, every=input.replace_all)
         return plan_of(path, before, changed.text, tool=self.name, ctx=ctx)
 
     async def call(self, input: EditInput, ctx: ToolContext) -> ToolOutput:

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from assent.tools.files import absolute
 from assent.tools.read_marks import carry_out, known_text, known_text_or_none, plan_of
-from assent.tools.text_match import replace_text
+from assent.tools.text_match import replaced
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -61,7 +61,7 @@ class MultiEdit(Tool[MultiEditInput]):
             text, edits = edits[0].new_string, edits[1:]
         for number, edit in enumerate(edits, 1 + len(input.edits) - len(edits)):
             try:
-                text = replace_text(text, edit.old_string, edit.new_string, every=edit.replace_all).text
+                text = (await replaced(text, edit.old_string, edit.new_string, every=edit.replace_all)).text
             except ToolError as error:
                 raise ToolError(f"Edit {number} of {len(input.edits)}: {error}. None of the edits was made") from None
         return plan_of(path, before, text, tool=self.name, ctx=ctx)

@@ -4,7 +4,7 @@ Shared by every tool that changes a file. Owns no state: the marks live in the s
 """
 
 from assent.tools.files import target_of
-from assent.tools.text_match import line_number, split_lines
+from assent.tools.text_match import LINE_END, line_end, line_number, split_lines
 from assent.tools.tool import ReadMark, ToolContext, ToolOutput
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText
@@ -101,45 +101,52 @@ def _told(plan: EditPlan, outcome: EditOutcome) -> str:
 def _snippet(before: str, after: str) -> str:
     """The changed lines and a few around them, numbered."""
     start, end = changed_span(before, after)
-    lines = split_lines(after)
-    first = max(line_number(after, start) - 1 - _AROUND, 0)
-    last = min(line_number(after, end) + _AROUND, len(lines))
-    if last - first <= _MOST:
-        return f"It now reads, from line {first + 1}:\n{numbered(lines[first:last], first + 1)}"
-    head, tail = lines[first : first + _MOST // 2], lines[last - _MOST // 2 : last]
-    gap = f"       … {last - first - len(head) - len(tail)} lines …"
-    return (
-        f"It now reads, from line {first + 1}:\n{numbered(head, first + 1)}\n{gap}\n"
-        f"{numbered(tail, last - len(tail) + 1)}"
-    )
+    begin = start
+    for _ in range(_AROUND + 1):
+        begin = max(after.rfind("\n", 0, begin), after.rfind("\r", 0, begin), 0)
+        begin -= after[begin - 1 : begin + 1] == "\r\n"
+    if begin:
+        begin += len(line_end(after, begin))
+    finish = end
+    for _ in range(_AROUND + 1):
+        at = LINE_END.search(after, finish)
+        finish = at.end() if at else len(after)
+    first = line_number(after, begin)
+    lines = split_lines(after[begin:finish])
+    if len(lines) <= _MOST:
+        return f"It now reads, from line {first}:\n{numbered(lines, first)}"
+    head, tail = lines[: _MOST // 2], lines[-_MOST // 2 :]
+    gap = f"       … {len(lines) - len(head) - len(tail)} lines …"
+    after_gap = numbered(tail, first + len(lines) - len(tail))
+    return f"It now reads, from line {first}:\n{numbered(head, first)}\n{gap}\n{after_gap}"
 
 
 def changed_span(before: str, after: str) -> tuple[int, int]:
-    """Where the two begin to differ and, in `after`, where they stop."""
-    short = min(len(before), len(after))
-    start = _common_prefix(before, after, short)
-    rest = short - start
-    tail = _common_prefix(before[::-1], after[::-1], rest)
-    return start, len(after) - tail
-
-
-def _common_prefix(left: str, right: str, most: int) -> int:
-    """By bisection: comparing slices is much faster than comparing characters."""
-    low, high = 0, most
+    """Where the two begin to differ and, in `after`, where they stop. By bisection: comparing slices is quick."""
+    low, high = 0, min(len(before), len(after))
+    most = high
     while low < high:
         middle = (low + high + 1) // 2
-        if left[low:middle] == right[low:middle]:
+        if before[low:middle] == after[low:middle]:
             low = middle
         else:
             high = middle - 1
-    return low
+    start, low, high = low, 0, most - low
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[len(before) - middle : len(before) - low] == after[len(after) - middle : len(after) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return start, len(after) - low
 
 
 def _summary(plan: EditPlan, outcome: EditOutcome) -> str:
     if outcome.report:
         return outcome.report.split("\n", 1)[0]
-    after = split_lines(plan.new_text)
+    after = line_number(plan.new_text.rstrip("\r\n"), len(plan.new_text))
     if plan.before is None:
-        return f"{len(after)} lines written"
-    more = len(after) - len(split_lines(plan.before.text))
+        return f"{after} lines written"
+    before = plan.before.text
+    more = after - line_number(before.rstrip("\r\n"), len(before))
     return "changed" if more == 0 else f"changed, {more:+d} lines"

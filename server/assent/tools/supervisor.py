@@ -46,15 +46,20 @@ def main(fd: int) -> None:
     signal.signal(signal.SIGCHLD, _nothing)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     commands: dict[int, str] = {}
+    groups: set[int] = set()
     try:
-        _serve(server, wake_read, commands)
+        _serve(server, wake_read, commands, groups)
     except (OSError, EOFError, ValueError):
         pass  # the server is gone, or speaks nonsense: both end here
     finally:
+        if sys.platform != "linux":  # no subreaper and no /proc: their process groups are all we know
+            for group in groups:
+                with contextlib.suppress(OSError):
+                    os.killpg(group, signal.SIGKILL)
         kill_all(os.getpid())
 
 
-def _serve(server: socket.socket, wake: int, commands: dict[int, str]) -> None:
+def _serve(server: socket.socket, wake: int, commands: dict[int, str], groups: set[int]) -> None:
     import select
 
     poll = select.poll()
@@ -70,6 +75,7 @@ def _serve(server: socket.socket, wake: int, commands: dict[int, str]) -> None:
                 request, fds = _receive(server)
                 try:
                     _obey(server, request, fds, commands)
+                    groups.update(commands)
                 finally:
                     for passed in fds:
                         os.close(passed)

@@ -9,11 +9,14 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from anyio import to_thread
+
 from assent.types.errors import ToolError
 
 _QUOTES = {"'": "'‘’‚‛", '"': '"“”„‟'}
 _FOLD = {ord(variant): plain for plain, variants in _QUOTES.items() for variant in variants}
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LARGE = 20_000  # characters
+LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +58,24 @@ def replace_text(text: str, old: str, new: str, *, every: bool = False) -> Repla
     return Replaced(text="".join(parts), count=len(spans), start=begin, end=finish)
 
 
+async def replaced(text: str, old: str, new: str, *, every: bool = False) -> Replaced:
+    """The same, in a worker thread when it could take long enough to be felt."""
+    if len(text) < _LARGE:
+        return replace_text(text, old, new, every=every)
+    return await to_thread.run_sync(lambda: replace_text(text, old, new, every=every))
+
+
 def line_number(text: str, offset: int) -> int:
     """1-based; line ends are \\n, \\r\\n and \\r only."""
-    head = text[:offset]
-    return 1 + head.count("\n") + head.count("\r") - head.count("\r\n")
+    ends = text.count("\n", 0, offset)
+    if "\r" in text:
+        ends += text.count("\r", 0, offset) - text.count("\r\n", 0, offset)
+    return 1 + ends
 
 
 def split_lines(text: str) -> list[str]:
     """Lines without their ends. Unlike str.splitlines, form feeds and U+2028 end no line."""
-    lines = _LINE_END.split(text) if "\r" in text else text.split("\n")
+    lines = LINE_END.split(text) if "\r" in text else text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
     return lines
@@ -71,7 +83,7 @@ def split_lines(text: str) -> list[str]:
 
 def line_end(text: str, near: int = 0) -> str:
     """The line end used at an offset: of that line, else of the one before it, else \\n."""
-    after = _LINE_END.search(text, near)
+    after = LINE_END.search(text, near)
     if after:
         return after.group()
     before = max(text.rfind("\n", 0, near), text.rfind("\r", 0, near))
@@ -94,7 +106,7 @@ def _spans(text: str, old: str) -> list[tuple[int, int]]:
 def _tolerant(old: str, *, quotes: bool) -> str:
     out: list[str] = []
     for piece in re.split(r"(\r\n|\n|\r)", old):
-        if _LINE_END.fullmatch(piece):
+        if LINE_END.fullmatch(piece):
             out.append(r"(?:\r\n|\n|\r(?!\n))")
         elif quotes:
             out += (f"[{_QUOTES[plain]}]" if (plain := _FOLD.get(ord(c))) else re.escape(c) for c in piece)
@@ -125,7 +137,7 @@ def _atoms(text: str) -> list[str]:
 def _shared(left: list[str], right: list[str]) -> int:
     count = 0
     for a, b in zip(left, right, strict=False):
-        if a != b and not (_LINE_END.fullmatch(a) and _LINE_END.fullmatch(b)):
+        if a != b and not (LINE_END.fullmatch(a) and LINE_END.fullmatch(b)):
             break
         count += 1
     return count
@@ -135,7 +147,7 @@ def _with_ends(new: str, text: str, start: int, end: int) -> str:
     """New lines end as the lines around them do, unless the model spelled \\r out."""
     if "\r" in new or "\n" not in new:
         return new
-    inside = _LINE_END.search(text, start, end)
+    inside = LINE_END.search(text, start, end)
     return new.replace("\n", inside.group() if inside else line_end(text, start))
 
 
@@ -147,7 +159,7 @@ def _nearest(text: str, old: str) -> str:
     best, score = 0, 0.6
     matcher = SequenceMatcher(a="", b=wanted, autojunk=False)
     lines = split_lines(text)
-    for number, line in enumerate(lines[:20_000]):
+    for number, line in enumerate(lines[:10_000]):
         matcher.set_seq1(line.strip()[:500])
         if matcher.real_quick_ratio() > score and matcher.quick_ratio() > score and (ratio := matcher.ratio()) > score:
             best, score = number + 1, ratio
