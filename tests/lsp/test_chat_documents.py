@@ -34,7 +34,7 @@ async def send(client: Client, document: Document) -> None:
 async def answered(client: Client, document: Document, times: int = 1) -> None:
     """The answer is whole: the heading for the next prompt stands at the end."""
     await client.until(
-        lambda: document.text.endswith("## You\n\n") and document.text.count("## Assent") == times, timeout=60
+        lambda: document.text.endswith("\n\n## You\n\n") and document.text.count("## Assent") == times, timeout=60
     )
 
 

@@ -119,8 +119,10 @@ class Rendering:
         return f"<details><summary>{mark} {title}</summary>\n\n{fenced(output)}\n\n</details>"
 
     def _end(self, result: Json) -> str:
-        failed = self._paragraph(f"> {_line(str(result.get('result') or result.get('terminal')))}")
-        end = (failed if result.get("isError") else "") + self._open() + f"{YOU}\n\n"
+        end = ""
+        if result.get("isError"):
+            end = self._paragraph(f"> {_line(str(result.get('result') or result.get('terminal')))}")
+        end += f"{self._open()}{YOU}\n\n"
         self._streamed.clear()
         self._titles.clear()
         self._gap = True

@@ -1,0 +1,75 @@
+"""A client that stops reading costs bounded memory, blocks nobody, and loses nothing when it reads again."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from fakeapi import FakeApi, Reply, text
+from lspclient import Client, Server
+from lspclient.process import peak_resident
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WORD = "x" * 4000
+DELTAS = 6000  # 24 MB of text, each in a frame of its own
+
+
+def say(client: Client, id: int, method: str, params: object) -> None:
+    client.send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+
+
+async def test_a_client_that_reads_late_reads_everything(place: Path, workspace: Path, api: FakeApi) -> None:
+    client = Client(Server(place / "slow", env=api.env))
+    await client.start()
+    await client.initialize(workspace, assent={"client": {"partials": True}, "maxEventRate": 0})
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    api.reply(text("warm"))
+    await client.request("assent/session/send", {"sessionId": session, "prompt": "warm up", "wait": True})
+    before = peak_resident(client.server.pid)
+    assert client._reading is not None
+    client._reading.cancel()  # from here on nobody reads
+    await asyncio.gather(client._reading, return_exceptions=True)
+    api.add(Reply(parts=(text(*([WORD] * DELTAS)),)))
+    number, answer = client.start_request(
+        "assent/session/send", {"sessionId": session, "prompt": "flood", "wait": True}
+    )
+    assert client.process.stdin is not None
+    await client.process.stdin.drain()
+    async with asyncio.timeout(120):
+        # The transcript shows that the turn went on and ended without us.
+        while not _ended(place / "slow", session, turns=2):  # noqa: ASYNC110 -- another process writes the file
+            await asyncio.sleep(0.2)
+    grown = peak_resident(client.server.pid) - before
+    client.read()
+    async with asyncio.timeout(120):
+        result = (await answer)["result"]
+    assert result["subtype"] == "success", number
+    deltas = [params["event"]["text"] for params in client.events(session, "textDelta")]
+    assert sum(map(len, deltas[1:])) == len(WORD) * DELTAS
+    seqs = [params["seq"] for params in client.events(session)]
+    assert seqs == list(range(1, len(seqs) + 1))
+    # The answer itself is kept a few times over (history, transcript, event); what must not be there is the backlog.
+    assert grown < 60 * 1024 * 1024 + 6 * len(WORD) * DELTAS
+    await client.stop()
+
+
+async def test_a_flood_of_requests_without_reading_is_held_back(place: Path) -> None:
+    client = Client(Server(place / "flood", env={"ASSENT_OFFLINE": "1"}))
+    await client.start(read=False)
+    say(client, 1, "initialize", {"processId": None, "capabilities": {}})
+    asking = 5_000
+    for number in range(2, asking):
+        say(client, number, "assent/permission/explain", {"tool": "Bash", "input": {"command": "ls"}, "cwd": "/"})
+    client.read()
+    answer = await client.answer_to(asking - 1, timeout=120)
+    assert answer["result"]["decision"]
+    assert len([m for m in client.heard if "id" in m]) == asking - 1
+    client.notify("exit")
+    await client.server.ended(within=5)
+
+
+def _ended(home: Path, session: str, *, turns: int) -> bool:
+    """Whether the transcript holds the results of so many turns."""
+    found = next((home / "data").rglob(f"{session}.jsonl"))
+    return found.read_bytes().count(b'"duration_api_ms"') >= turns
