@@ -97,3 +97,20 @@ async def test_bad_settings_are_told_with_file_and_key_and_deny_rules_hold(tmp_p
         session = await app.new(front)
         assert f"{file}: maxTurns: must be a integer, not a string" in [n["text"] for n in front.of("notice")]
         assert app.hub.live[session].judgement().settings.listed("deny") == ["WebFetch"]
+
+
+async def test_settings_that_change_on_disk_count_without_a_restart(tmp_path: Path) -> None:
+    front = TestFront()
+    note = [use("Note", text="milk")]
+    async with running(tmp_path, note, say("one"), note, say("two")) as app:
+        front.answer({"decision": "deny"})
+        session = await app.new(front)
+        await app.send(session, "note", front, wait=True)
+        assert app.note.notes == []
+        file = app.deps.settings.user_file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text('{"permissions": {"allow": ["Note"]}, "typo": 1}')
+        app.hub.live[session].settings_changed()
+        await app.send(session, "note", front, wait=True)
+        assert app.note.notes == ["milk"]
+        assert any("typo" in notice["text"] for notice in front.of("notice"))

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from typing import Any
 
 import anyio
 
@@ -61,6 +62,8 @@ class FileWatch:
 async def _watchfiles(folders: frozenset[str], stop: anyio.Event) -> AsyncGenerator[set[str], None]:
     from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType] -- its optional trio event has no types here
 
-    async with aclosing(awatch(*folders, watch_filter=None, debounce=200, stop_event=stop, recursive=False)) as batches:
+    # A short look each time: cancelling waits for the thread, which hears of nothing before its look is over.
+    options: dict[str, Any] = {"debounce": 200, "rust_timeout": 300, "recursive": False}
+    async with aclosing(awatch(*folders, watch_filter=None, stop_event=stop, **options)) as batches:
         async for batch in batches:
             yield {path for _, path in batch}

@@ -8,6 +8,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from assent.sessions.export import export
 from assent.sessions.front import Call, Front
 from assent.sessions.session import Session
 from assent.storage.index import Index, Summary
+from assent.storage.watch import SettingsWatch
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
@@ -42,6 +44,8 @@ class Sessions:
         self._opening = anyio.Lock()
         self._scratch: Session | None = None
         self._completion = Completion()
+        self._watch = SettingsWatch(self._settings_files)
+        self.on_settings: list[Callable[[], None]] = []  # told after settings files changed on disk
         self._group: anyio.abc.TaskGroup | None = None
         self.methods: dict[str, Method] = {
             "assent/session/new": self.new,
@@ -72,12 +76,14 @@ class Sessions:
     async def __aenter__(self) -> Self:
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
+        self._group.start_soon(_guarded, partial(self._watch.run, self._settings_changed))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._group is not None
+        self._watch.stop()
         with anyio.CancelScope(shield=True):
             await self.shutdown()
         # Our tasks never fail (see `_guarded`), so the caller's own error is not wrapped in a group with theirs.
@@ -127,7 +133,7 @@ class Sessions:
 
     async def new(self, params: Json, call: Call) -> Json:
         session = await opening.create(self.deps, params, epoch=self.epoch, spawn=self.spawn, on_change=self._summarise)
-        self.live[session.id] = session
+        self._adopt(session)
         session.join(call)
         self._summarise(session)
         for problem in session.settings.problems:
@@ -258,8 +264,12 @@ class Sessions:
             session = await opening.reopen(
                 self.deps, paths, epoch=self.epoch, spawn=self.spawn, on_change=self._summarise
             )
-            self.live[session_id] = session
+            self._adopt(session)
             return session
+
+    def _adopt(self, session: Session) -> None:
+        self.live[session.id] = session
+        self._watch.look_again()
 
     async def _some_session(self, params: Json) -> Session:
         """The session named, else one that only exists to run tools in and leaves nothing behind."""
@@ -284,6 +294,18 @@ class Sessions:
             await session.stopped()
         await session.close_children()
         session.shut()
+
+    # --- settings ----------------------------------------------------------------------------------------------------
+
+    def _settings_files(self) -> set[Path]:
+        cwds = {session.cwd for session in self.live.values()}
+        return {file for cwd in cwds for file in self.deps.settings.files(cwd)}
+
+    def _settings_changed(self) -> None:
+        for session in self.live.values():
+            session.settings_changed()
+        for listener in self.on_settings:
+            listener()
 
     # --- proposals ---------------------------------------------------------------------------------------------------
 

@@ -101,6 +101,7 @@ class Session:
             classify=deps.classify,
             proposals=deps.proposals,
         )
+        self._settings_seen = self.settings
         record.on_append = self.turns.written
         state.on_change = self._state_changed
 
@@ -280,6 +281,17 @@ class Session:
         self.publish({"type": "notice", "level": level, "text": text})
 
     # --- what happens to it ------------------------------------------------------------------------------------------
+
+    def settings_changed(self) -> None:
+        """Rules are read anew at every decision; anything else counts from the next turn on."""
+        settings = self.settings
+        if settings.values != self._settings_seen.values:
+            self.turns.forget_engine()
+        told = {str(problem) for problem in self._settings_seen.problems}
+        for problem in settings.problems:
+            if str(problem) not in told:
+                self.notice("warning", str(problem))
+        self._settings_seen = settings
 
     def turn_begins(self, turn: Turn) -> None:
         self.interrupted = None
