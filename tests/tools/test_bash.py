@@ -46,6 +46,19 @@ async def test_the_directory_is_kept_from_call_to_call(box: Toolbox) -> None:
     assert box.state.cwd == str(box.root)
 
 
+async def test_descriptors_a_script_opens_are_its_own(box: Toolbox) -> None:
+    (box.root / "sub").mkdir()
+    await box.call("Bash", command="exec 3>out 9>out9; cd sub; echo three >&3")
+    assert (box.root / "out").read_text() == "three\n"
+    assert (box.root / "out9").read_text() == ""
+    assert box.state.cwd == str(box.root / "sub")
+
+
+async def test_colours_and_cursor_movements_are_left_out(box: Toolbox) -> None:
+    command = r"printf '\e[1;31mred\e[0m \e]0;title\a\e[2Kplain \e(B[x] \\e[1m'"
+    assert await box.text("Bash", command=command) == "red plain \x1b(B[x] \\e[1m"
+
+
 async def test_a_directory_outside_the_workspace_is_not_kept_and_that_is_said(box: Toolbox) -> None:
     text = await box.text("Bash", command="cd /; pwd")
     assert text == f"/\nThe working directory is still {box.root}: / lies outside the workspace"

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from assent.tools.environment import child_environment, hardened
 from assent.tools.jobs import Job, ShellJobs, exit_words, shell_program
+from assent.tools.shell_process import REPORT_FD
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -21,7 +22,8 @@ _PREVIEW = 24_000  # characters of a long output shown; head and tail
 _CANCEL_GRACE = 0.5
 _PROGRESS_EVERY = 0.1
 _MOVES = re.compile(r"\b(?:cd|pushd|popd|eval|source)\b|(?:^|[;&|\s])\.\s")
-_TELL_CWD = "trap 'pwd -P >&3' EXIT; "
+_TELL_CWD = f"trap 'pwd -P >&{REPORT_FD}' EXIT; "
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 Fence = Callable[[Sequence[str], bool, Sequence[str]], Sequence[str]]
 """(argv, read_only, roots) → the argv to start instead: see `sandbox.plan`."""
 _ONE_MEANS_NO = frozenset(["grep", "egrep", "fgrep", "rg", "diff", "cmp", "test", "[", "pgrep", "find"])
@@ -127,8 +129,6 @@ class Bash(Tool[BashInput]):
     ) -> ToolOutput:
         process = job.process
         seconds = (input.timeout or DEFAULT_TIMEOUT) / 1000
-        flooded = "The command wrote more than a gigabyte and was stopped"
-
         told_at = 0.0
 
         def heard() -> None:
@@ -157,7 +157,7 @@ class Bash(Tool[BashInput]):
                 f"The command was stopped after {seconds:g} seconds. Give a longer timeout, or run it in the background"
             )
         elif process.flooded:
-            notes.append(flooded)
+            notes.append("The command wrote more than a gigabyte and was stopped")
         elif process.error:
             raise ToolError(f"The command could not be run: {process.error}")
         elif process.status:
@@ -198,7 +198,7 @@ def _in_background(job: Job, unsaved: str) -> ToolOutput:
 
 def _shown(output: bytes, ctx: ToolContext) -> str:
     """The output as text; a long one as head and tail, the whole of it spilled (C1)."""
-    text = output.decode("utf-8", "replace").replace("\r\n", "\n").rstrip()
+    text = _ESCAPES.sub("", output.decode("utf-8", "replace")).replace("\r\n", "\n").rstrip()
     if len(text) <= Bash.max_result_chars - 2000:
         return text
     head, tail = text[: _PREVIEW // 2], text[-_PREVIEW // 2 :]

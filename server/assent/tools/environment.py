@@ -12,7 +12,7 @@ _SECRET_NAMES = frozenset({"CLAUDE_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"})
 _TRAPS = frozenset((
     "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "BASH_XTRACEFD",
     "IFS", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_COUNT", "OLDPWD",
 ))  # fmt: skip
 _QUIET = {  # nobody is there to answer a prompt or to leave a pager
     "TERM": "dumb",

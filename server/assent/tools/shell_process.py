@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import anyio
 
-from assent.tools.supervisor import kill_command
+from assent.tools.supervisor import REPORT_FD, kill_command
 from assent.types.errors import ToolError
 from assent.types.ids import new_id
 
@@ -27,6 +28,7 @@ KEEP = 8 * 1024 * 1024  # bytes kept of the head, and again of the tail
 FLOOD = 1024 * 1024 * 1024  # a command that says more than this is stopped
 GRACE = 2.0  # seconds between asking a command to end and killing it
 _CHUNK = 256 * 1024
+__all__ = ["REPORT_FD", "Keeper", "Process"]
 _LENGTH = struct.Struct("!I")
 
 
@@ -136,7 +138,7 @@ class Keeper:
     async def start(
         self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], report: bool = False, keep: int = KEEP
     ) -> Process:
-        """Start a process with stdout and stderr on one pipe; with `report`, a second one on descriptor 3."""
+        """Start a process with stdout and stderr on one pipe; with `report`, another on descriptor REPORT_FD."""
         process, output = self._started(argv, cwd, env, report=report, keep=keep)
         os.set_blocking(output, False)
         process.watch(asyncio.get_running_loop(), output)
@@ -152,6 +154,7 @@ class Keeper:
         if self._closed:
             raise ToolError("The session is closed")
         keeper = self._connected()
+        program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=env.get("PATH")) or argv[0]
         out_read, out_write = os.pipe()
         fds = [out_write, out_write]
         reading: int | None = None
@@ -161,7 +164,9 @@ class Keeper:
             fds.append(writing)
         process = Process(new_id("c"), reading, keep)
         self._processes[process.id] = process
-        body = json.dumps({"op": "start", "id": process.id, "argv": list(argv), "cwd": cwd, "env": dict(env)}).encode()
+        body = json.dumps(
+            {"op": "start", "id": process.id, "argv": [program, *argv[1:]], "cwd": cwd, "env": dict(env)}
+        ).encode()
         try:
             _send(keeper, body, fds)
         except OSError:
@@ -256,9 +261,13 @@ class Keeper:
     def _lost(self) -> None:
         """No word will come from the supervisor any more: whatever still ran is over for us."""
         ours, self._socket = self._socket, None
+        self._inbox.clear()
         if ours is not None and self._loop is not None:
             self._loop.remove_reader(ours.fileno())
             ours.close()
+        if self._supervisor is not None:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self._supervisor, os.WNOHANG)
         processes, self._processes = self._processes, {}
         for process in processes.values():
             if not self._closed:  # the supervisor was killed, and could not do this itself

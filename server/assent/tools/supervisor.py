@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # typing takes longer to import than all of the above
     from typing import Any
 
 MARKER = "ASSENT_COMMAND"
+REPORT_FD = 197  # high, so that a script that opens descriptors of its own does not write over it
 _LENGTH = struct.Struct("!I")
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 _PATIENCE = 1.5  # seconds to spend on killing what is left
@@ -102,7 +103,7 @@ def _start(request: dict[str, Any], fds: list[int]) -> int:
     # Through high numbers first: a passed descriptor may itself be 1, 2 or 3.
     high = [os.dup(fd) for fd in fds]
     try:
-        actions += [(os.POSIX_SPAWN_DUP2, fd, to) for to, fd in zip((1, 2, 3), high, strict=False)]
+        actions += [(os.POSIX_SPAWN_DUP2, fd, to) for to, fd in zip((1, 2, REPORT_FD), high, strict=False)]
         return os.posix_spawnp(
             request["argv"][0],
             request["argv"],
