@@ -1,5 +1,6 @@
 """The ten steps, one table each: what goes in, which step speaks, what comes out (P)."""
 
+import os
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from assent.permissions.actions import action_for
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext, Policy
+from assent.permissions.paths import MAX_MATCHES
 from assent.permissions.rules import RuleSet
 from assent.types.permissions import Action, Allow, Ask, Deny, Mode
 from permissions.scratch import Scratch
@@ -179,6 +181,8 @@ TABLE: dict[str, list[Row]] = {
         ("Bash", {"command": "make"}, {"mode": "plan", "allow": ["Bash(make:*)"]}, "ask mode"),
         ("Bash", {"command": "ls"}, {"mode": "plan"}, "allow readOnly"),
         ("mcp__x__y", {}, {"mode": "plan", "allow": ["mcp__x"]}, "ask mode"),
+        ("WebFetch", {"url": "https://x.org"}, {"mode": "plan", "allow": ["WebFetch"]}, "allow rules"),
+        ("WebSearch", {"query": "weather"}, {"mode": "plan", "allow": ["WebSearch"]}, "allow rules"),
         ("Bash", {"command": "make"}, {"mode": "dontAsk"}, "deny consolidation"),
         ("Bash", {"command": "make"}, {"interactive": False}, "deny consolidation"),
         ("Bash", {"command": "ls"}, {"mode": "dontAsk"}, "allow readOnly"),
@@ -211,6 +215,14 @@ TABLE: dict[str, list[Row]] = {
         ("Bash", {"command": "chmod +x .husky/pre-push"}, {"mode": "bypassPermissions"}, "ask ironGate"),
         ("Bash", {"command": "git add .github/workflows/ci.yml"}, {"mode": "bypassPermissions"}, "allow mode"),
         ("Bash", {"command": "rm -rf sub"}, {"mode": "bypassPermissions"}, "allow mode"),
+        ("Bash", {"command": "echo x > .gi{t,}/config"}, {"mode": "bypassPermissions"}, "ask ironGate"),
+        ("Bash", {"command": "x=.gi; echo x > ${x}t/config"}, {"mode": "bypassPermissions"}, "ask ironGate"),
+        ("Bash", {"command": "cp a.py $x/config"}, {"mode": "bypassPermissions"}, "ask ironGate"),
+        ("Bash", {"command": "cd $x && echo > hooks/pre-commit"}, {"mode": "bypassPermissions"}, "ask ironGate"),
+        ("Bash", {"command": "cd $x && echo > /tmp/y"}, {"mode": "bypassPermissions"}, "allow mode"),
+        ("Bash", {"command": "echo > a.py/x"}, {"mode": "bypassPermissions"}, "ask ironGate"),
+        ("Bash", {"command": "ls; " * 60_000}, {"mode": "bypassPermissions"}, "ask ironGate"),
+        ("Bash", {"command": "for f in a b; do echo $f; done"}, {"mode": "bypassPermissions"}, "allow mode"),
         ("Bash", {"command": "python /usr/lib/x.py"}, {"mode": "bypassPermissions"}, "allow mode"),
         ("Bash", {"command": "cp a.py /usr/lib/x.py"}, {"mode": "bypassPermissions"}, "ask ironGate"),
     ],
@@ -292,13 +304,14 @@ def test_an_untrusted_workspace_may_only_restrict() -> None:  # P14
 
 
 def test_a_broken_policy_restricts_instead_of_vanishing() -> None:
-    for broken in (
+    files: list[object] = [
         [],
         {"permissions": []},
         {"tools": 1},
         {"permissions": {"modes": "all"}},
         {"tools": {"disabled": "x"}},
-    ):
+    ]
+    for broken in files:
         policy = Policy.from_json(broken)
         assert policy.problems
         assert "bypassPermissions" not in policy.modes
@@ -333,6 +346,44 @@ def test_spilled_results_can_be_read_but_not_written(shared_ws: Scratch) -> None
         shared_ws.decide("Write", {"file_path": f"{spill}/x"}, read_roots=(spill,), mode="acceptEdits").decision
         == "ask"
     )
+
+
+def test_pipes_are_asked_about(ws: Scratch) -> None:
+    os.mkfifo(ws.root / "pipe")
+    assert ws.decide("Read", {"file_path": "pipe"}).step == "sandbox"
+    assert ws.bash("cat pipe").step == "sandbox"
+
+
+def test_rules_about_other_things_say_nothing(shared_ws: Scratch) -> None:
+    denied = ["Read(b.py)", "Edit(b.py)", "Bash(curl:*)", "WebFetch(domain:x.org)", "mcp__x", "Agent(x)"]
+    assert shared_ws.decide("Read", {"file_path": "a.py"}, deny=denied).decision == "allow"
+    assert shared_ws.bash("{ ls; } > out", deny=denied, mode="acceptEdits").decision == "allow"
+    assert shared_ws.decide("WebFetch", {"url": "https://y.org"}, deny=denied).decision == "ask"
+
+
+def test_a_wildcard_that_could_become_a_flag_asks(ws: Scratch) -> None:
+    (ws.root / "sub/--pre=x").write_text("")
+    assert ws.bash("cd sub && rg x *").decision == "ask"
+    assert ws.bash("cd sub && rg x -- *").decision == "allow"
+    assert ws.bash("cd sub && rg x ./*").decision == "allow"
+
+
+def test_more_matches_than_can_be_checked_ask(ws: Scratch) -> None:
+    (ws.root / "many").mkdir()
+    for number in range(MAX_MATCHES + 1):
+        (ws.root / "many" / str(number)).touch()
+    assert ws.bash("cd many && grep x *").decision == "ask"
+    assert ws.bash("cat many/*").decision == "ask"
+
+
+def test_loops_are_asked_about_or_refused(ws: Scratch) -> None:
+    (ws.root / "loop").symlink_to("loop")
+    assert ws.decide("Read", {"file_path": "loop"}).decision == "deny"
+    assert ws.bash("git -C loop status").decision == "ask"
+    assert ws.bash("cat loop", allow=["Edit"]).decision == "ask"
+    assert ws.bash("ls > loop", allow=["Edit(./loop)"]).decision == "ask"
+    assert ws.bash("cd loop && ls").decision == "ask"
+    assert ws.bash("rg x loop", deny=["Read(secret/**)"]).decision == "ask"
 
 
 def test_nobody_to_ask_means_deny_with_the_reason(shared_ws: Scratch) -> None:  # P12

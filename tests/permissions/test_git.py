@@ -7,6 +7,7 @@ import pytest
 
 from assent.permissions.hardening import SCRUBBED_VARIABLES, hardening_env
 from assent.permissions.shell_git import config_doubt, repository_doubt, unsafe_key
+from assent.types.permissions import Ask
 from permissions.scratch import Scratch
 
 
@@ -33,9 +34,14 @@ def test_a_nested_repository_asks(ws: Scratch) -> None:
     assert ws.bash("git -C sub/nested status", allow=["Bash(git -C sub/nested status)"]).decision == "ask"
 
 
-def test_a_repository_above_the_root_asks(ws: Scratch) -> None:
+def test_a_repository_above_the_root_asks_unless_a_rule_says_so(ws: Scratch) -> None:
     inner = Scratch(root=ws.root / "sub", home=ws.home)
-    assert inner.bash("git status").decision == "ask"
+    asked = inner.bash("git status")
+    assert isinstance(asked, Ask)
+    assert asked.suggestions
+    assert inner.bash("git status", allow=["Bash(git status:*)"]).decision == "allow"
+    (ws.root / ".git/config").write_text("[core]\nfsmonitor = x\n")
+    assert inner.bash("git status", allow=["Bash(git status:*)"]).decision == "ask"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Where paths lead: links and targets, names that only look alike, and what is refused."""
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,12 @@ def test_what_cannot_be_resolved_is_refused(tmp_path: Path, path: str) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(PathRefused):
         locate(path, cwd=str(tmp_path), home="/h")
+
+
+def test_a_link_that_vanishes_meanwhile_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    with pytest.raises(PathRefused):
+        locate("x", cwd=str(tmp_path), home="/h", seen={str(tmp_path / "x"): stat.S_IFLNK})
 
 
 def test_the_process_directory_is_never_used() -> None:

@@ -58,6 +58,7 @@ def test_other_tools_take_a_name_and_a_star_means_all() -> None:
     assert parse_rule("Agent(reviewer)").name == "reviewer"
     assert parse_rule("Read(**)").bare
     assert parse_rule("Skill").bare
+    assert parse_rule("mcp__git__*").names_tool("mcp__git__log")
 
 
 def test_good_rules_apply_beside_bad_ones_and_the_bad_are_told() -> None:

@@ -88,7 +88,7 @@ def read_only(case: Case) -> Vote | None:
     if case.action.harmless:
         return Vote(kind="allow", reason="It acts only inside the session.")
     if case.shell is not None:
-        if coverage.shell_covered(case, by="table") is not None:
+        if coverage.shell_covered(case, by="table"):
             return Vote(kind="allow", reason="It only reads, inside the workspace.")
         return None
     if case.action.read_only and case.action.url is None and not coverage.outside_scope(case):
@@ -107,7 +107,7 @@ def mode(case: Case) -> Vote | None:
         case "acceptEdits" if coverage.edit_covered(case):
             return Vote(kind="allow", reason="Edits inside the workspace are accepted in this mode.")
         case "plan" if not (case.action.read_only or case.action.harmless or case.action.always_ask):
-            if case.shell is None or coverage.shell_covered(case, by="table") is None:
+            if case.site is None and case.action.tool != "WebSearch" and not coverage.shell_covered(case, by="table"):
                 return Vote(kind="ask", reason="In plan mode only reading goes unasked.", firm=True)
             return None
         case _:
@@ -163,15 +163,9 @@ def consolidate(case: Case, votes: Sequence[tuple[Step, Vote]]) -> Decision:
 def _rule_vote(case: Case, found: coverage.Match | None, whose: str) -> Vote | None:
     if found is None:
         return None
-    match found.behaviour:
-        case "deny":
-            return Vote(kind="deny", reason=f"Denied by {whose}: {found.rule}", rule=found.rule)
-        case "ask":
-            return Vote(
-                kind="ask", reason=found.reason or f"Asked about by {whose}: {found.rule}", rule=found.rule, firm=True
-            )
-        case "allow":
-            return Vote(kind="allow", reason=f"Allowed by {whose}: {found.rule}", rule=found.rule)
+    said = {"deny": "Denied", "ask": "Asked about", "allow": "Allowed"}[found.behaviour]
+    reason = found.reason or f"{said} by {whose}: {found.rule}"
+    return Vote(kind=found.behaviour, reason=reason, rule=found.rule, firm=found.behaviour == "ask")
 
 
 def _site_vote(case: Case) -> Vote | None:

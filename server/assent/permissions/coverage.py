@@ -14,6 +14,7 @@ from assent.permissions.paths import Located, fold, inside, under
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
 from assent.permissions.shell import Part, PathUse
+from assent.permissions.shell_git import ABOVE
 from assent.permissions.web import host_denied, host_matches
 
 By = Literal["table", "rules", "mode"]
@@ -59,20 +60,14 @@ def outside_scope(case: Case) -> str | None:
     return None
 
 
-def shell_covered(case: Case, *, by: By) -> Rule | Literal[True] | None:
-    """Is every command of the line covered? The first rule that was needed, or True for none."""
-    if case.shell is None or case.shell.doubts:
-        return None
-    needed: Rule | Literal[True] = True
-    for part in case.shell.parts:
-        if not part.certain:
-            continue
-        covered = part_covered(case, part, by=by)
-        if covered is None:
-            return None
-        if needed is True:
-            needed = covered
-    return needed
+def shell_covered(case: Case, *, by: By) -> bool:
+    """Is every command of the line covered?"""
+    shell = case.shell
+    return (
+        shell is not None
+        and not shell.doubts
+        and all(part_covered(case, part, by=by) is not None for part in shell.parts if part.certain)
+    )
 
 
 def part_covered(case: Case, part: Part, *, by: By, rules: RuleSet | None = None) -> Rule | Literal[True] | None:
@@ -95,7 +90,7 @@ def edit_covered(case: Case) -> bool:
     if case.context.effective_mode != "acceptEdits" or not case.context.trusted:
         return False
     if case.shell is not None:
-        return shell_covered(case, by="mode") is not None
+        return shell_covered(case, by="mode")
     return bool(case.writes) and not case.refused and not outside_scope(case)
 
 
@@ -109,6 +104,8 @@ def iron_reason(case: Case) -> str | None:
             return f"{located.written} holds {reason}."
     if case.shell is None:
         return None
+    if case.shell.script.unread:
+        return f"Nobody could read the command: {case.shell.doubts[0]}."
     for part in case.shell.parts:
         if reason := _iron_part(case, part):
             return reason
@@ -247,7 +244,7 @@ def _paths_allowed(case: Case, rules: RuleSet) -> Match | None:
 
 
 def _covers_part(rule: Rule, part: Part) -> bool:
-    if rule.tool != "Bash" or not part.known or part.repository_doubt:
+    if rule.tool != "Bash" or not part.known or part.repository_doubt not in ("", ABOVE):
         return False
     if rule.bare:
         return True
@@ -302,6 +299,9 @@ def _odd(located: Located) -> bool:
 
 def _iron_part(case: Case, part: Part) -> str | None:
     home, cwd = case.context.home, case.context.cwd
+    for use in (*part.writes, *part.outputs):
+        if not use.word.known or case.locations(use) is None or (use.directories is None and not _rooted(use)):
+            return f"Nobody can tell where `{' '.join(part.argv)}` would write."
     for uses, sure in ((part.writes, True), (part.outputs, True), (part.maybe, False)):
         for use in uses:
             for located in case.locations(use) or ():
@@ -322,6 +322,10 @@ def _iron_part(case: Case, part: Part) -> str | None:
             if risk or (everything and any(place in case.roots or place == home for place in swept)):
                 return f"`{' '.join(part.argv)}` would remove or move {risk or 'everything in a workspace folder'}."
     return None
+
+
+def _rooted(use: PathUse) -> bool:
+    return use.word.text.startswith(("/", "~"))
 
 
 def _protected(case: Case, located: Located, *, sure: bool = True) -> str | None:

@@ -10,7 +10,7 @@ hands it words, names and hosts. A rule that cannot be read is reported and neve
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -25,7 +25,7 @@ EDITORS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 FROM_PROJECT: frozenset[RuleSource] = frozenset({"project", "local", "editor"})
 """Sources that a workspace's own files can fill: before trust they may only restrict (P14)."""
 
-_SHAPE = re.compile(r"(?P<tool>[A-Za-z][A-Za-z0-9_.-]*)(?:\((?P<pattern>.*)\))?", re.DOTALL)
+_SHAPE = re.compile(r"(?P<tool>[A-Za-z][A-Za-z0-9_.-]*(?:__\*)?)(?:\((?P<pattern>.*)\))?", re.DOTALL)
 _PLAIN_WORD = re.compile(r"'[^']*'|\"[^\"$`\\]*\"|(?:[^\s'\"\\$`;&|()<>]|\\.)+")
 
 
@@ -128,16 +128,11 @@ class RuleSet:
         """Without what an untrusted workspace's files would allow (P14)."""
         if trusted:
             return self
-        return self._kept(lambda rule: rule.behaviour != "allow" or rule.source not in FROM_PROJECT)
-
-    def only_from(self, source: RuleSource) -> "RuleSet":
-        return self._kept(lambda rule: rule.source == source)
+        kept = tuple(rule for rule in self.rules if rule.behaviour != "allow" or rule.source not in FROM_PROJECT)
+        return RuleSet(rules=kept, problems=self.problems)
 
     def of(self, behaviour: Behaviour) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if rule.behaviour == behaviour)
-
-    def _kept(self, keep: Callable[[Rule], bool]) -> "RuleSet":
-        return RuleSet(rules=tuple(rule for rule in self.rules if keep(rule)), problems=self.problems)
 
 
 def parse_rule(text: object, *, behaviour: Behaviour = "allow", source: RuleSource = "session") -> Rule:
@@ -151,6 +146,7 @@ def parse_rule(text: object, *, behaviour: Behaviour = "allow", source: RuleSour
     if shape is None:
         raise RuleError("write `Tool` or `Tool(pattern)`")
     tool, pattern = shape["tool"], shape["pattern"]
+    tool = tool.removesuffix("__*")  # mcp__server__* is another way to write mcp__server
     rule = Rule(text=line, tool=tool, behaviour=behaviour, source=source)
     if pattern is None or (pattern.strip() in ("*", "**") and tool not in ("Bash", "WebFetch")):
         return rule

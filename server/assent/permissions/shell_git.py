@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from assent.permissions.paths import Seen, real_directory
+from assent.permissions.paths import Seen, real_directory, under
 from assent.permissions.shell_options import Row, Usage, read_usage, row
 from assent.permissions.shell_syntax import Directories
 from assent.permissions.shell_words import Word
@@ -304,6 +304,10 @@ _HEADER = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*
 _KEY = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=.*)?")
 
 
+ABOVE = "the repository begins above the workspace folder"
+"""A doubt that a rule may settle: what lies above the workspace did not come with it."""
+
+
 def repository_doubt(
     directories: Directories, roots: Sequence[str], *, trusted: bool, seen: Seen | None = None
 ) -> str | None:
@@ -313,21 +317,23 @@ def repository_doubt(
     if directories is None:
         return "nobody can say in which directory git would run"
     real_roots = {real_directory(root, seen) for root in roots}
+    above = False
     for directory in directories:
         place = real_directory(directory, seen)
-        while True:
-            if os.path.lexists(f"{place}/.git"):
-                if place not in real_roots:
-                    return f"the repository at {place} is not at the top of a workspace folder"
-                if doubt := config_doubt(Path(place, ".git")):
-                    return doubt
-                break
+        while not os.path.lexists(f"{place}/.git"):
             if os.path.lexists(f"{place}/HEAD") and (_there(place, "objects") or _there(place, "commondir")):
-                return f"{place} is a bare repository inside the workspace"
+                return f"{place} is a bare repository"
             if place == "/":
                 break
             place = os.path.dirname(place)  # noqa: PTH120  an absolute string
-    return None
+        else:
+            if place not in real_roots:
+                if not any(under(root, place) for root in real_roots):
+                    return f"the repository at {place} is not at the top of a workspace folder"
+                above = True
+            if doubt := config_doubt(Path(place, ".git")):
+                return doubt
+    return ABOVE if above else None
 
 
 def _there(place: str, name: str) -> bool:
@@ -339,11 +345,10 @@ def config_doubt(git_dir: Path) -> str | None:
     if git_dir.is_file():
         return None if _linked_worktree(git_dir) else "the repository's .git file leads elsewhere"
     for name in ("config", "config.worktree"):
-        try:
-            text = (git_dir / name).read_text(errors="replace")
-        except FileNotFoundError:
+        if not os.path.lexists(git_dir / name):
             continue
-        except OSError:
+        text = _read(git_dir / name)
+        if text is None:
             return "the repository's configuration cannot be read"
         if key := unsafe_key(text):
             return f"the repository's configuration sets {key}, which may run programs"
@@ -379,10 +384,7 @@ def unsafe_key(text: str) -> str | None:
 
 def _linked_worktree(git_file: Path) -> bool:
     """A worktree or submodule whose real git directory lies in another repository's .git, with clean configuration."""
-    try:
-        line = git_file.read_text(errors="replace")[:4096].strip()
-    except OSError:
-        return False
+    line = (_read(git_file) or "")[:4096].strip()
     if not line.startswith("gitdir: "):
         return False
     target = Path(git_file.parent, line.removeprefix("gitdir: "))
@@ -390,3 +392,10 @@ def _linked_worktree(git_file: Path) -> bool:
         return False
     common = target.parents[1] if target.parent.name == "worktrees" else target
     return config_doubt(common) is None and (common == target or config_doubt(target) is None)
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return None

@@ -101,21 +101,18 @@ def read_usage(row: Row, words: Sequence[Word]) -> Usage:
 
 
 def _place_operands(row: Row, usage: Usage, used: set[str]) -> None:
-    match row.operands:
-        case "paths":
-            usage.reads.extend(word for word in usage.operands if word.text != "-")
-        case "pattern":
-            skip = 0 if used & {"-e", "-f", "--regexp", "--file", "--files", "--type-list"} else 1
-            usage.reads.extend(word for word in usage.operands[skip:] if word.text != "-")
-        case "none":
-            if usage.operands:
-                usage.hazard(f"`{usage.operands[0].text}` is not expected here", usage.operands[0].text)
-        case "format":
-            for word in usage.operands:
-                if not word.text.startswith("+"):
-                    usage.hazard(f"`{word.text}` would set something", word.text)
-        case "text":
-            pass
+    operands = usage.operands
+    if row.operands == "paths":
+        usage.reads.extend(word for word in operands if word.text != "-")
+    elif row.operands == "pattern":
+        skip = 0 if used & {"-e", "-f", "--regexp", "--file", "--files", "--type-list"} else 1
+        usage.reads.extend(word for word in operands[skip:] if word.text != "-")
+    elif row.operands == "none" and operands:
+        usage.hazard(f"`{operands[0].text}` is not expected here", operands[0].text)
+    elif row.operands == "format":
+        for word in operands:
+            if not word.text.startswith("+"):
+                usage.hazard(f"`{word.text}` would set something", word.text)
 
 
 def _long(row: Row, word: Word, words: Sequence[Word], position: int, usage: Usage, used: set[str]) -> int:

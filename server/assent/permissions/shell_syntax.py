@@ -56,15 +56,16 @@ class Script:
     text: str
     commands: tuple[Command, ...] = ()
     doubts: tuple[str, ...] = ()
+    unread: bool = False  # not even searched for commands
 
 
 def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
     if len(text) > MAX_READ:
-        return Script(text=text, doubts=("the command is too long to be read",))
+        return Script(text=text, doubts=("the command is too long to be read",), unread=True)
     try:
         data = text.encode()
     except UnicodeEncodeError:
-        return Script(text=text, doubts=("the command holds broken characters",))
+        return Script(text=text, doubts=("the command holds broken characters",), unread=True)
     tree = _parser().parse(data)
     reader = _Reader(home=home, cwd=cwd, seen={} if seen is None else seen)
     reader.doubts.extend(_text_doubts(text))
@@ -215,8 +216,6 @@ class _Reader(WordReader):
                 extra.extend(self._heredoc(child, redirects, depth))
             elif child.type == "herestring_redirect":
                 self._herestring(child, depth)
-            elif child.type == "comment":
-                continue
             elif body is None:
                 body = child
             else:
@@ -256,8 +255,6 @@ class _Reader(WordReader):
                     self._search(child, here, depth)
                 case "subshell":
                     self._unknown(child, here, depth)
-                case "comment":
-                    continue
                 case _ if child.is_named:
                     words.append(self.word(child, depth))
                 case kind:
@@ -309,9 +306,8 @@ class _Reader(WordReader):
         targets: list[Word] = []
         for child in node.children:
             if child.type == "file_descriptor":
-                if not (child.text or b"").isdigit():
-                    self.doubt("a file descriptor in a variable")
-            elif not child.is_named:
+                continue
+            if not child.is_named:
                 operator = child.type
                 self._operator(child)
             else:
@@ -341,7 +337,7 @@ class _Reader(WordReader):
                     if any(inner.type != "heredoc_content" for inner in child.named_children):
                         self.doubt("a heredoc whose text the shell expands")
                         self._search(child, None, depth)
-                case "heredoc_end":
+                case "heredoc_end" | "comment":
                     pass
                 case "file_redirect":
                     redirects.extend(self._file_redirect(child, depth))

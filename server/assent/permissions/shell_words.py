@@ -5,6 +5,7 @@ not understood goes to `unknown`, which the reader of statements fills in.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", 
 
 
 @dataclass(slots=True)
-class WordReader:
+class WordReader(ABC):
     home: str
     cwd: str
     doubts: list[str] = field(default_factory=list[str])
@@ -46,9 +47,9 @@ class WordReader:
     def doubt(self, reason: str) -> None:
         self.doubts.append(reason)
 
+    @abstractmethod
     def unknown(self, node: "Node", depth: int) -> None:
         """Note a node that is not understood, and look for commands inside it."""
-        raise NotImplementedError
 
     def word(self, node: "Node", depth: int) -> Word:
         span = (node.start_byte, node.end_byte)
@@ -73,7 +74,7 @@ class WordReader:
                     out.append((source, source))
                     return False
                 out.extend(_unescaped(plain))
-                return not node.named_children or self._inner(node, depth)
+                return not node.named_children
             case "raw_string":
                 out.append((source[1:-1], ""))
                 return True
@@ -97,10 +98,6 @@ class WordReader:
                 self.unknown(node, depth)
                 out.append((source, ""))
                 return False
-
-    def _inner(self, node: "Node", depth: int) -> bool:
-        self.unknown(node.named_children[0], depth)
-        return False
 
     def _string(self, node: "Node", out: list[tuple[str, str]], depth: int) -> bool:
         known = True

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from assent.permissions.paths import Located, under
 from assent.permissions.rules import RuleError, parse_rule
 from assent.permissions.shell import Part
+from assent.permissions.shell_git import ABOVE
 from assent.permissions.text import has_hidden, names, too_big
 from assent.types.permissions import Scope, Suggestion
 
@@ -36,7 +37,7 @@ def command_suggestions(parts: Sequence[Part], text: str) -> tuple[Suggestion, .
         return ()
     found: list[Suggestion] = []
     for part in parts:
-        if not part.known or part.outputs or part.repository_doubt or not part.argv:
+        if not part.known or part.outputs or part.repository_doubt not in ("", ABOVE) or not part.argv:
             return ()  # no rule would cover it, so none is offered
         if (rule := _command_rule(part)) is None:
             return ()
