@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lspclient import Client, Connect, RpcError, Server
+from lspclient import Client, Connect, Json, RpcError, Server
 from lspclient.process import COMMAND, descendants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -54,7 +54,7 @@ async def test_utf_16_is_chosen_whenever_it_is_offered(connect: Connect, offered
 
 async def test_an_editor_from_the_future_can_initialize(connect: Connect) -> None:
     client = await connect(initialize=False)
-    capabilities = {
+    capabilities: Json = {
         "general": {"positionEncodings": ["utf-64", "utf-16"], "regularExpressions": 5},
         "textDocument": {
             "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["made.up", 7]}}},

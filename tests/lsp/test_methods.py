@@ -255,7 +255,7 @@ async def test_trust_is_set_by_request(client: Client, workspace: Path) -> None:
 @pytest.mark.parametrize("method", sorted(CLIENT_REQUESTS))
 async def test_wrongly_typed_params_are_invalid_params(client: Client, method: str) -> None:
     fields = CLIENT_REQUESTS[method].params.__struct_fields__
-    wrong = {_camel(name): {"jsonrpc": "2.0", "id": 1, "class": []} for name in fields}
+    wrong: Json = {_camel(name): {"jsonrpc": "2.0", "id": 1, "class": []} for name in fields}
     assert (await fails(client, method, wrong)).code == -32602
     assert (await fails(client, method, [1, 2])).code == -32602
 
