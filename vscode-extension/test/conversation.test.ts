@@ -35,6 +35,29 @@ test("the words the user sent become the stored message when the server echoes t
   assert.equal(find(conversation, "user").messageId, "m1");
 });
 
+test("the turn's start tells the id of the words that began it, and shows words from elsewhere", () => {
+  const conversation = play([
+    { type: "sent", queued: false, message: { clientMessageId: "c1", text: "hello", images: [], mentions: [], steer: false } },
+    event({ type: "turnStarted", prompt: [{ type: "text", text: "hello" }], messageId: "m1" } as AnyEvent),
+    event({ type: "turnStarted", prompt: [{ type: "text", text: "from another window" }], messageId: "m2" } as AnyEvent),
+    event({ type: "message", role: "user", id: "m2", content: [{ type: "text", text: "from another window" }] }),
+  ]);
+  assert.deepEqual(conversation.data.items.map((item) => item.kind === "user" && [item.text, item.messageId]), [["hello", "m1"], ["from another window", "m2"]]);
+});
+
+test("a subagent's usage adds to the cost and leaves the context meter alone", () => {
+  const usage = { type: "usage", input: 1, output: 1, cacheRead: 0, cacheWrite: 0, contextWindow: 200, costUsd: 0.1 } as const;
+  const conversation = play([event({ type: "toolStarted", toolUseId: "p", tool: "Agent", input: {}, title: "Agent" }), event({ ...usage, contextTokens: 100 }), event({ ...usage, contextTokens: 5, costUsd: 0.3 }, "p")]);
+  assert.deepEqual([conversation.data.usage?.contextTokens, conversation.data.usage?.costUsd], [100, 0.3]);
+});
+
+test("a plan stays in the conversation once it is decided", () => {
+  const conversation = play([event({ type: "planProposed", plan: "1. fix" }), { type: "ask", ask: { ...ask, tool: "ExitPlanMode" } }]);
+  assert.deepEqual(kinds(conversation), []);
+  play([event({ type: "permissionResolved", askId: "a1", decision: "allow" })], conversation);
+  assert.deepEqual(kinds(conversation), ["plan", "answered"]);
+});
+
 test("messages meant for the model alone are not shown", () => {
   const conversation = play([event({ type: "message", role: "user", id: "m1", content: [{ type: "text", text: "reminder" }], meta: { isMeta: true } }), event({ type: "message", role: "user", id: "m2", content: [{ type: "text", text: "reminder" }], meta: true })]);
   assert.deepEqual(kinds(conversation), []);

@@ -143,6 +143,8 @@ export interface ConversationData {
   elicits: Elicit[];
   proposals: Proposal[];
   todos: Todo[];
+  /** A plan that waits for its approval. */
+  plan: string | null;
   usage: UsageInfo | null;
   state: SessionState;
   running: boolean;
@@ -191,6 +193,7 @@ export function emptyConversation(): ConversationData {
     elicits: [],
     proposals: [],
     todos: [],
+    plan: null,
     usage: null,
     state: "idle",
     running: false,
@@ -298,6 +301,7 @@ export class Conversation {
         data.state = "running";
         if (event.model) data.model = event.model;
         if (event.permissionMode) data.mode = event.permissionMode as Mode;
+        this.prompted(event.prompt, (event as { messageId?: string }).messageId);
         this.change.around = true;
         break;
       case "stepStarted":
@@ -386,7 +390,8 @@ export class Conversation {
         this.change.around = true;
         break;
       case "planProposed":
-        this.add({ kind: "plan", key: this.mint("plan"), text: event.plan });
+        // Its approval shows it; afterwards it stays in the transcript.
+        data.plan = event.plan;
         break;
       case "hook":
         if (event.outcome !== "success" || event.text) {
@@ -396,7 +401,9 @@ export class Conversation {
         break;
       case "usage": {
         const { type: _type, ...usage } = event;
-        data.usage = usage;
+        const costUsd = (event as { totalCostUsd?: number }).totalCostUsd ?? event.costUsd;
+        // A subagent has a context of its own; what it spends is the conversation's.
+        data.usage = parent && data.usage ? { ...data.usage, costUsd } : { ...usage, costUsd };
         this.change.around = true;
         break;
       }
@@ -497,7 +504,8 @@ export class Conversation {
     const results = blocks.filter((block) => block.type === "tool_result");
     for (const block of results) this.toolResult(block);
     if (isMeta(message) || results.length > 0) return;
-    const text = blocks.filter((block) => block.type === "text").map((block) => String(block["text"] ?? "")).join("\n");
+    const text = textIn(blocks);
+    if (this.data.items.some((item) => item.kind === "user" && item.messageId === message.id)) return;
     const images = imagesOf(blocks);
     if (!text && images.length === 0) return;
     const waiting = this.data.items.findLast(
@@ -560,8 +568,25 @@ export class Conversation {
     this.touch(item.key);
   }
 
+  /** A turn began with these words: ours, whose id we learn now, or someone else's, which we show. */
+  private prompted(prompt: string | Block[], messageId: string | undefined): void {
+    const blocks = blocksOf(prompt);
+    const text = textIn(blocks);
+    const queued = this.data.queue.find((message) => samePrompt(message.text, text));
+    const sent = (item: Item): item is UserItem => item.kind === "user" && !item.messageId && samePrompt(item.text, text);
+    if (queued && !this.data.items.some(sent)) this.dequeue(queued.clientMessageId);
+    const item = this.data.items.findLast(sent);
+    if (item) {
+      if (messageId) item.messageId = messageId;
+      this.touch(item.key);
+    } else if (messageId && !this.index.has(messageId) && (text || imagesOf(blocks).length)) {
+      this.add({ kind: "user", key: messageId, text, images: imagesOf(blocks), mentions: [], messageId });
+    }
+  }
+
   private finish(result: TurnResult): void {
     this.closeStreams();
+    this.keepPlan();
     for (const item of this.data.items.slice(-TURN_REACH)) {
       if (item.kind === "tool" && (item.state === "preparing" || item.state === "running" || item.state === "waiting")) {
         item.state = "stopped";
@@ -681,6 +706,7 @@ export class Conversation {
         item.state = decision === "deny" ? "stopped" : "running";
         this.touch(item.key);
       }
+      if (ask.tool === "ExitPlanMode") this.keepPlan();
       if (decision) this.add({ kind: "answered", key: this.mint("answered"), title: ask.title || ask.tool, decision, by });
     }
     if (elicit) this.data.elicits = this.data.elicits.filter((each) => each !== elicit);
@@ -699,6 +725,12 @@ export class Conversation {
     }
     for (const ask of this.data.asks) if (ask.proposal?.proposalId === proposal.proposalId) ask.proposal = proposal;
     this.change.around = true;
+  }
+
+  private keepPlan(): void {
+    if (this.data.plan === null) return;
+    this.add({ kind: "plan", key: this.mint("plan"), text: this.data.plan });
+    this.data.plan = null;
   }
 
   private notice(level: NoticeItem["level"], text: string, detail?: string): void {
@@ -794,6 +826,10 @@ export function titleOf(tool: string, input: Json | null): string {
 export function blocksOf(content: string | Block[] | undefined): Block[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content : [];
+}
+
+function textIn(blocks: Block[]): string {
+  return blocks.filter((block) => block["type"] === "text").map((block) => String(block["text"] ?? "")).join("\n");
 }
 
 function outputOf(content: string | Block[] | undefined): { output: string; images: string[] } {

@@ -293,7 +293,7 @@ function drawActivity(): void {
   else if (data.running) text = "Working…";
   if (data.interrupted && !data.running && data.connected) {
     activity.replaceChildren(
-      h("div", { class: "notice warning interrupted", role: "note" }, icon("debug-disconnect"), h("span", {}, "The last turn was cut off before it finished. Everything up to there is saved."), textButton("Continue", "secondary", () => post({ type: "resume" })), textButton("Try again", "secondary", () => post({ type: "retry" }))),
+      h("div", { class: "notice warning interrupted", role: "note" }, icon("debug-disconnect"), h("span", {}, "The last turn was cut off before it finished. Everything up to there is saved."), h("div", { class: "buttons" }, textButton("Continue", "secondary", () => post({ type: "resume" })), textButton("Try again", "secondary", () => post({ type: "retry" })))),
     );
     return;
   }

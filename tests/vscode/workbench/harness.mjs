@@ -148,8 +148,19 @@ export class Workbench {
     return lines.join("\n");
   }
 
-  /** Ends our server the hard way. It is found among this workbench's own descendants, nowhere else. */
+  /** Ends our server the hard way. */
   killServer() {
+    const servers = this.servers();
+    if (servers.length === 0) throw new Error("no server is running");
+    for (const { pid } of servers) process.kill(pid, "SIGKILL");
+  }
+
+  serverCount() {
+    return this.servers().length;
+  }
+
+  /** Our servers, looked for among this workbench's own descendants and nowhere else. */
+  servers() {
     const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((pid) => {
       try {
         const parent = Number(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ")[1]);
@@ -163,9 +174,7 @@ export class Workbench {
       grew = false;
       for (const each of processes) if (ours.has(each.parent) && !ours.has(each.pid)) grew = Boolean(ours.add(each.pid));
     }
-    const servers = processes.filter((each) => ours.has(each.pid) && each.command.includes("assent.cli.main\0serve"));
-    if (servers.length === 0) throw new Error("no server is running");
-    for (const { pid } of servers) process.kill(pid, "SIGKILL");
+    return processes.filter((each) => ours.has(each.pid) && each.command.includes("assent.cli.main\0serve"));
   }
 
   async shot(name) {

@@ -30,7 +30,7 @@ const bench = new Workbench();
 let shown = 0;
 
 before(async () => {
-  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "broken.json": '{\n  "answer": \n}\n' });
+  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "keys.py": "# numbers\none = 1\n\n\n\ntwo = 2\n", "after.py": "slow = True\n", "broken.json": '{\n  "answer": \n}\n' });
   await bench.start();
 });
 after(() => bench.stop());
@@ -147,6 +147,111 @@ scene("undo takes an accepted hunk back out of the buffer", async () => {
   await until(async () => /if count == 0/.test(await bench.editorText()), "the new text again");
 });
 
+scene("a hunk is changed before it is accepted, found and decided with keys alone", async () => {
+  await bench.newChat();
+  await bench.openFile("keys.py");
+  await bench.api.script(READ("keys.py"), { blocks: [{ tool: "MultiEdit", input: { file_path: "keys.py", edits: [{ old_string: "one = 1\n", new_string: "one = 1.0\n" }, { old_string: "two = 2\n", new_string: "two = 2.0\n" }] } }] }, { blocks: ["Good."] });
+  await bench.say("make them floats");
+  await thread("Hunk 2 of 2").waitFor({ timeout: 20_000 });
+  // Typing above moves the hunks with their lines.
+  await bench.page.locator(".editor-instance .view-line").first().click();
+  await bench.page.keyboard.press("Control+Home");
+  await bench.page.keyboard.type("# mine\n");
+  await bench.page.keyboard.press("Alt+F5");
+  await until(async () => (await bench.page.locator(".statusbar").textContent()).includes("Ln 3,"), "the cursor on the first hunk's line");
+  await bench.page.keyboard.press("Control+Alt+E");
+  const editing = thread("Hunk 1 of 2").locator(".edit-container .monaco-editor");
+  await editing.waitFor();
+  await editing.click();
+  await bench.page.keyboard.press("Control+A");
+  await bench.page.keyboard.type("one = 1.5  # by hand");
+  await thread("Hunk 1 of 2").locator(".form-actions .monaco-button").filter({ hasText: "Accept as Edited" }).click();
+  await until(async () => /one = 1\.5/.test(await bench.editorText()), "the user's own text in the buffer");
+  await bench.page.locator(".editor-instance .view-line").filter({ hasText: "two" }).click();
+  await bench.page.keyboard.press("Control+Alt+Y");
+  await ended();
+  assert.equal(await bench.editorText().then((text) => text.trim()), "# mine\n# numbers\none = 1.5  # by hand\n\n\n\ntwo = 2.0");
+  assert.match(textOf(toolResults(await lastCall()).at(-1)), /one = 1\.5 {2}# by hand/);
+});
+
+scene("edits that land at once stay marked, and one is taken back later", async () => {
+  await bench.newChat();
+  await bench.openFile("after.py");
+  await bench.ready();
+  await bench.chat.locator("select.mode").selectOption("acceptEdits");
+  await until(async () => (await bench.chat.locator("select.mode").inputValue()) === "acceptEdits", "the mode to be set");
+  await bench.api.script(READ("after.py"), { blocks: [{ tool: "Edit", input: { file_path: "after.py", old_string: "slow = True\n", new_string: "slow = False\n" } }] }, { blocks: ["Changed."] });
+  await bench.say("make it fast");
+  await ended();
+  await until(async () => /slow = False/.test(await bench.editorText()), "the landed edit");
+  const undo = bench.page.locator(".codelens-decoration a").filter({ hasText: "Undo this change" });
+  await undo.waitFor({ timeout: 15_000 });
+  await bench.shot("landed");
+  await undo.click();
+  await until(async () => /slow = True/.test(await bench.editorText()), "the old text");
+  await undo.waitFor({ state: "detached" });
+});
+
+scene("a plan is shown, approved, and the todo list followed", async () => {
+  await bench.newChat();
+  await bench.ready();
+  await bench.chat.locator("select.mode").selectOption("plan");
+  const todos = [{ content: "Read the file", activeForm: "Reading the file", status: "in_progress" }, { content: "Write the fix", activeForm: "Writing the fix", status: "pending" }];
+  await bench.api.script({ blocks: [{ tool: "ExitPlanMode", input: { plan: "1. Read **everything**\n2. Fix it" } }] }, { blocks: [{ tool: "TodoWrite", input: { todos } }] }, { blocks: ["Started.", { hold: "todo" }] });
+  await bench.say("plan it");
+  const card = bench.chat.locator(".card.ask");
+  await card.waitFor({ timeout: 20_000 });
+  assert.equal(await card.locator(".plan strong").textContent(), "everything");
+  await bench.shot("plan");
+  await card.locator('[data-answer="once"]').click();
+  await bench.chat.locator(".todos summary").filter({ hasText: "Reading the file" }).waitFor({ timeout: 20_000 });
+  await bench.chat.locator(".todos summary").click();
+  assert.deepEqual(await bench.chat.locator(".todos li").allTextContents(), ["Read the file", "Write the fix"]);
+  await bench.shot("todos");
+  await bench.api.release("todo");
+  await ended();
+});
+
+scene("@ and / complete, and an earlier conversation is found in the history", async () => {
+  await bench.newChat();
+  await bench.ready();
+  const box = bench.chat.locator("textarea.prompt");
+  await box.click();
+  await box.pressSequentially("look at @note");
+  await bench.chat.locator(".completions li").filter({ hasText: "notes.md" }).waitFor({ timeout: 15_000 });
+  await box.press("Tab");
+  assert.match(await box.inputValue(), /^look at @notes\.md $/);
+  await box.fill("");
+  await box.pressSequentially("/comp");
+  await bench.chat.locator(".completions li").filter({ hasText: "compact" }).first().waitFor({ timeout: 15_000 });
+  await box.press("Escape");
+  await box.fill("");
+  await bench.command("Assent: Show Chat History");
+  const history = bench.chat.locator(".history");
+  await history.locator("li[data-session]").first().waitFor({ timeout: 15_000 });
+  await bench.shot("history");
+  await history.locator("input[type=search]").fill("add function");
+  await until(async () => (await history.locator("li[data-session]").count()) === 1, "one match");
+  await history.locator("button.session").click();
+  await bench.chat.locator(".row.user").filter({ hasText: "Write me an add function" }).waitFor({ timeout: 15_000 });
+});
+
+scene("an earlier message is edited and sent again", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Answer to the first."] }, { blocks: ["Answer to the second."] });
+  await bench.say("first wording");
+  await ended();
+  await bench.chat.locator(".row.user").hover();
+  await bench.chat.locator('.row.user button[aria-label="Edit and resend"]').click();
+  const box = bench.chat.locator("textarea.prompt");
+  await until(async () => (await box.inputValue()) === "first wording", "the old words in the box");
+  await box.fill("second wording");
+  await box.press("Enter");
+  await bench.chat.locator(".row.text").filter({ hasText: "Answer to the second." }).waitFor({ timeout: 20_000 });
+  assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["second wording"]);
+  assert.doesNotMatch(JSON.stringify((await lastCall()).messages), /first wording/);
+});
+
 scene("a lightbulb action starts a turn in the chat", async () => {
   await bench.newChat();
   await bench.openFile("broken.json");
@@ -216,6 +321,20 @@ scene("a crash of the server is survived: it is restarted and the conversation i
   await bench.say("still there?");
   await bench.chat.locator(".row.text").filter({ hasText: "After the crash." }).waitFor({ timeout: 20_000 });
   assert.match(JSON.stringify((await lastCall()).messages), /Before the crash\./);
+});
+
+scene("a server that keeps stopping is given up on with its log, and can be started again", async () => {
+  await bench.ready();
+  for (let round = 0; round < 5 && (await bench.chat.locator(".banner.server.error").count()) === 0; round += 1) {
+    await until(() => bench.killServer() || true, "a server to kill", 30_000);
+    await until(async () => (await bench.chat.locator(".banner.server.error").count()) > 0 || bench.serverCount() > 0, "the next one, or the panel", 30_000);
+  }
+  const panel = bench.chat.locator(".banner.server.error");
+  await panel.filter({ hasText: "The server keeps stopping" }).waitFor({ timeout: 20_000 });
+  assert.match(await panel.locator("pre").textContent(), /the server ended: SIGKILL/);
+  await bench.shot("crash-loop");
+  await panel.getByRole("button", { name: "Try again" }).click();
+  await bench.ready();
 });
 
 scene("reloading the window in the middle of a turn restores the chat, and the turn can go on", async () => {
