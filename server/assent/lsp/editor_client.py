@@ -33,7 +33,11 @@ class EditorClient:
         return self._client.flags.save
 
     async def apply_edit(self, uri: str, version: int | None, edits: list[Json], label: str) -> bool:
-        if self._client.can("workspace.workspaceEdit.documentChanges"):
+        # Neovim takes versioned edits without claiming so. It compares only versions above 0, and counts from 0: 1 is
+        # the version that says "as it was opened", older than a buffer with any change in it.
+        neovim = self._client.name == "Neovim"
+        if neovim or self._client.can("workspace.workspaceEdit.documentChanges"):
+            version = 1 if neovim and version == 0 else version
             edit: Json = {"documentChanges": [{"textDocument": {"uri": uri, "version": version}, "edits": edits}]}
         else:
             edit = {"changes": {uri: edits}}
