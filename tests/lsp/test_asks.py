@@ -237,7 +237,7 @@ async def test_a_client_without_dialogs_answers_by_code_action(
     session = await new(client)
     uri = (workspace / "greeter.py").as_uri()
     nowhere = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
-    params = {"textDocument": {"uri": uri}, "range": nowhere, "context": {"diagnostics": []}}
+    params: Json = {"textDocument": {"uri": uri}, "range": nowhere, "context": {"diagnostics": []}}
     for words, runs in (("Allow once", True), ("Deny", False)):
         bash(api)
         start = len(client.heard)

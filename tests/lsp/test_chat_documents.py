@@ -25,7 +25,7 @@ def chat(client: Client, workspace: Path, name: str, content: str) -> Document:
 
 
 async def send(client: Client, document: Document) -> None:
-    params = {"textDocument": {"uri": document.uri}, "range": NOWHERE, "context": {"diagnostics": []}}
+    params: Json = {"textDocument": {"uri": document.uri}, "range": NOWHERE, "context": {"diagnostics": []}}
     actions = await client.request("textDocument/codeAction", params)
     action = next(a for a in actions if a["title"] == "Assent: Send")
     await client.request("workspace/executeCommand", action["command"])
@@ -96,7 +96,7 @@ async def test_where_there_are_no_dialogs_code_actions_approve(
     api.reply(text("Fixed."))
     await send(client, document)
     await client.until(lambda: "Waiting for you" in document.text, timeout=60)
-    params = {"textDocument": {"uri": document.uri}, "range": NOWHERE, "context": {"diagnostics": []}}
+    params: Json = {"textDocument": {"uri": document.uri}, "range": NOWHERE, "context": {"diagnostics": []}}
     actions = await client.request("textDocument/codeAction", params)
     allow = next(a for a in actions if a["title"].startswith("Assent: Allow once"))
     await client.request("workspace/executeCommand", allow["command"])
@@ -238,7 +238,7 @@ async def test_actions_are_resolved_for_clients_that_resolve(
     }
     client = await connect(api=api, home=place / "resolve", capabilities=capabilities)
     source = client.open(workspace / "greeter.py")
-    params = {"textDocument": {"uri": source.uri}, "range": NOWHERE, "context": {"diagnostics": []}}
+    params: Json = {"textDocument": {"uri": source.uri}, "range": NOWHERE, "context": {"diagnostics": []}}
     explain = (await client.request("textDocument/codeAction", params))[0]
     assert (explain["title"], explain["tags"], "command" in explain) == ("Assent: Explain", [1], False)
     resolved = await client.request("codeAction/resolve", explain)

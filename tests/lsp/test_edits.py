@@ -180,7 +180,7 @@ async def test_a_client_with_review_gets_no_marks_from_us(client: Client, api: F
     turn = begin(client, session)
     await client.wait_event("editProposed", session_id=session, after=start)
     assert await client.request("textDocument/codeLens", {"textDocument": {"uri": document.uri}}) == []
-    params = {"textDocument": {"uri": document.uri}, "range": NOWHERE, "context": {"diagnostics": []}}
+    params: Json = {"textDocument": {"uri": document.uri}, "range": NOWHERE, "context": {"diagnostics": []}}
     actions = await client.request("textDocument/codeAction", params)
     assert not [action for action in actions if "hunk" in action["title"]]
     assert not [m for m in client.heard if m.get("method") == "textDocument/publishDiagnostics"]
@@ -218,7 +218,7 @@ async def test_a_plain_client_sees_hunks_as_diagnostics_lenses_and_actions(
     assert titles == ["Accept hunk", "Reject hunk", "Accept hunk", "Reject hunk"]
     assert lenses[0]["command"]["arguments"][1] == marks[0]["code"]
     await client.request("workspace/executeCommand", lenses[1]["command"])
-    params = {"textDocument": {"uri": uri}, "range": marks[1]["range"], "context": {"diagnostics": []}}
+    params: Json = {"textDocument": {"uri": uri}, "range": marks[1]["range"], "context": {"diagnostics": []}}
     actions = await client.request("textDocument/codeAction", params)
     accept = next(a for a in actions if a["title"].startswith("Assent: Accept hunk"))
     await client.request("workspace/executeCommand", accept["command"])
