@@ -70,9 +70,10 @@ from fakeapi.script import (
     thinking,
     tool,
 )
-from fakeapi.server import FakeApi, Request
+from fakeapi.server import CERTIFICATE, FakeApi, Request
 
 __all__ = [
+    "CERTIFICATE",
     "Answer",
     "Block",
     "Cut",

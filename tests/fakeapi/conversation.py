@@ -27,7 +27,22 @@ def check_messages(body: Json, limits: Limits, paused: frozenset[str]) -> None:
     for at, turn in enumerate(turns):
         if turn["role"] == "assistant" and turn["content"][-1]["type"] in _THINKING:
             raise Refused(f"messages.{at}: The final block in an assistant message cannot be `thinking`.")
+    if field(body, "thinking").get("type") == "enabled":
+        _check_begins_thinking(turns)
     _check_thinking_blocks(body, limits)
+
+
+def _check_begins_thinking(turns: list[Json]) -> None:
+    """With a thinking budget, an answer in the middle of calling tools must begin with its thinking."""
+    for at, turn in list(enumerate(turns))[-2:]:
+        blocks = cast("list[Json]", turn["content"])
+        calls = any(each["type"] == "tool_use" for each in blocks)
+        if turn["role"] == "assistant" and calls and blocks[0]["type"] not in _THINKING:
+            raise Refused(
+                f"messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found "
+                f"`{blocks[0]['type']}`. When `thinking` is enabled, a final `assistant` message must start with a "
+                "thinking block."
+            )
 
 
 def answer_digest(blocks: list[Json]) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import orjson
@@ -23,6 +25,9 @@ from fakeapi.rules import MAX_BODY_BYTES, Known, refuse
 from fakeapi.script import Answer, Cut, Drop, Failure, Json, Part, Reply, failure
 
 Matcher = Callable[["Request"], bool]
+
+CERTIFICATE = Path(__file__).with_name("loopback-ca.pem")
+"""What a client must trust to talk to `FakeApi(tls=True)`; made for these tests, good for nothing else."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,8 +85,10 @@ class FakeApi:
         extra_models: Mapping[str, models.Limits] | None = None,
         min_cache_tokens: int = 0,
         check_on_exit: bool = True,
+        tls: bool = False,
     ) -> None:
         self.key = key
+        self._tls = tls
         self.requests: list[Request] = []
         self.cache = PromptCache(minimum=min_cache_tokens)
         self.port = 0
@@ -175,7 +182,7 @@ class FakeApi:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def env(self) -> dict[str, str]:
@@ -211,7 +218,11 @@ class FakeApi:
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listener.bind(("127.0.0.1", port))
         self.port = listener.getsockname()[1]
-        self._server = await asyncio.start_server(self._serve, sock=listener, limit=MAX_BODY_BYTES * 2)
+        context = None
+        if self._tls:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(CERTIFICATE.with_name("loopback.pem"))
+        self._server = await asyncio.start_server(self._serve, sock=listener, limit=MAX_BODY_BYTES * 2, ssl=context)
         return self
 
     async def stop(self) -> None:

@@ -82,3 +82,9 @@ def test_prices(model: str, usage: Usage, dollars: float) -> None:  # Q9
 def test_aliases_stand_for_the_newest_of_a_line() -> None:
     assert catalog.resolve("opus") == "claude-opus-5-5"
     assert catalog.resolve("claude-opus-5") == "claude-opus-5"
+
+
+def test_fast_answers_and_cache_writes_that_live_an_hour_cost_more() -> None:
+    written = Usage(cache_creation_input_tokens=10**6)
+    assert catalog.cost("claude-opus-5-5", Usage(output_tokens=10**6), fast=True) == pytest.approx(40.0)
+    assert catalog.cost("claude-opus-5-5", written, hour_writes=10**6) == pytest.approx(8.0)

@@ -316,3 +316,12 @@ async def test_it_runs_as_a_process_with_a_script_from_a_file(tmp_path: Path) ->
     finally:
         process.kill()
         await process.wait()
+
+
+def test_with_a_thinking_budget_an_answer_that_calls_tools_must_begin_with_thinking() -> None:
+    asked = body(
+        max_tokens=5000,
+        messages=[said_by("user", "a"), CALL, said_by("user", result("t1"))],
+        thinking={"type": "enabled", "budget_tokens": 2000},
+    )
+    assert "Expected `thinking`" in (verdict(asked, model="claude-haiku-4-5") or "")

@@ -6,16 +6,19 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from anyio import fail_after
 
 from assent.model import credentials
 from assent.model.client import ModelSettings, make_call_model
 from assent.model.transport import Endpoint
+from assent.types.blocks import Json
 from assent.types.errors import ModelError, NoCredentials
 from assent.types.messages import AssistantFinal
 from assent.types.ports import ModelEvent, ModelRequest
-from fakeapi import FakeApi, InstantClock, hold, text, thinking
+from assent.types.usage import Usage
+from fakeapi import CERTIFICATE, FakeApi, InstantClock, hold, text, thinking
 from fakeapi.talk import user
 
 
@@ -106,6 +109,61 @@ async def test_a_proxy_is_gone_through() -> None:
         assert isinstance(last, AssistantFinal)
         assert seen[0].startswith(b"POST http://127.0.0.1:")
         proxy.close()
+
+
+class TestTls:
+    async def test_with_the_users_own_certificates(self) -> None:  # M1
+        async with FakeApi(tls=True) as api:
+            api.reply(text("safe"))
+            assert isinstance(await answer(Endpoint(env=api.env, ca_bundle=str(CERTIFICATE))), AssistantFinal)
+
+    async def test_without_them_is_refused_at_once_and_says_what_to_set(self) -> None:
+        async with FakeApi(tls=True) as api:
+            with pytest.raises(ModelError, match="caBundle"):
+                await answer(Endpoint(env=api.env))
+            assert api.requests == []
+
+
+@pytest.mark.parametrize("url", ["not a url", "ftp://127.0.0.1/x", "http://[::1"])
+async def test_a_url_that_is_none_is_an_error_at_once(url: str) -> None:
+    with pytest.raises(ModelError):
+        await answer(Endpoint(env={"ANTHROPIC_API_KEY": "k"}, base_url=url))
+
+
+class TestEndpointsThatDoNotStream:
+    """Servers that ignore `stream`, and pages that are no API at all."""
+
+    async def test_one_whole_message_is_as_good_as_its_events(self) -> None:
+        message: Json = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "all at once"},
+                {"type": "tool_use", "id": "t", "name": "R", "input": {"a": 1}},
+            ],
+            "stop_reason": "tool_use",
+            "usage": {"input_tokens": 3, "output_tokens": 4},
+        }
+        async with FakeApi() as api:
+            api.error(200, body=orjson.dumps(message), headers={"content-type": "application/json"})
+            last = await answer(Endpoint(env=api.env))
+        assert isinstance(last, AssistantFinal)
+        assert (last.stop_reason, last.usage) == ("tool_use", Usage(input_tokens=3, output_tokens=4))
+
+    @pytest.mark.parametrize("body", [b"<html>Log in to the hotel network</html>", b"[]", b"{}"])
+    async def test_anything_else_is_said_to_be_no_api(self, body: bytes) -> None:
+        async with FakeApi() as api:
+            api.error(200, body=body, headers={"content-type": "application/json"})
+            with pytest.raises(ModelError, match="is the URL right"):
+                await answer(Endpoint(env=api.env))
+
+    async def test_an_error_dressed_as_success_is_an_error(self) -> None:
+        error = {"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}
+        async with FakeApi() as api:
+            api.error(200, body=orjson.dumps(error), headers={"content-type": "application/json"})
+            with pytest.raises(ModelError, match="no"):
+                await answer(Endpoint(env=api.env))
 
 
 async def test_certificates_that_cannot_be_read_are_named(tmp_path: Path) -> None:

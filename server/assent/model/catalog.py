@@ -30,6 +30,8 @@ ALIASES: dict[str, str] = {
 }
 
 WEB_SEARCH_PRICE = 0.01  # dollars a search, on every model
+FAST_FACTOR = 2.0  # of all token prices, for an answer in fast mode
+HOUR_FACTOR = 2.0  # of the input price, for writing to the cache that lives an hour
 
 
 def resolve(name: str) -> str:
@@ -53,8 +55,8 @@ def names() -> tuple[str, ...]:
     return tuple(_TABLE)
 
 
-def cost(model: str | ModelInfo, usage: Usage) -> float:
-    """US dollars for one API message."""
+def cost(model: str | ModelInfo, usage: Usage, *, fast: bool = False, hour_writes: int = 0) -> float:
+    """US dollars for one API message; `hour_writes` are those of its cache writes that live an hour."""
     priced = info(model) if isinstance(model, str) else model
     prompt = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
     factor = priced.long_prompt_factor if 0 < priced.long_prompt_from < prompt else 1.0
@@ -63,7 +65,9 @@ def cost(model: str | ModelInfo, usage: Usage) -> float:
         + usage.output_tokens * priced.output_price
         + usage.cache_creation_input_tokens * priced.cache_write_price
         + usage.cache_read_input_tokens * priced.cache_read_price
+        + hour_writes * (priced.input_price * HOUR_FACTOR - priced.cache_write_price)
     )
+    factor *= FAST_FACTOR if fast else 1.0
     return factor * tokens / 1_000_000 + usage.web_search_requests * WEB_SEARCH_PRICE
 
 

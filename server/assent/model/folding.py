@@ -22,6 +22,7 @@ GO_ON = "Go on."
 
 _THINKING = frozenset({"thinking", "redacted_thinking"})
 _MEDIA = frozenset({"image", "document"})
+_WITH_INPUT = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 # Kinds that take a cache mark; on a kind we do not know it might be refused.
 _MARKABLE = frozenset({"text", "image", "document", "search_result", "tool_use", "tool_result", "server_tool_use"})
 
@@ -36,7 +37,7 @@ class Turn:
     ends: int
     calls: tuple[str, ...] = ()  # ids of its tool_use blocks
     has_media: bool = False  # it or a turn before it
-    lost_thinking: bool = False  # thinking of another model was left out
+    unthought: bool = False  # it calls tools and does not begin with thinking
 
     def marked(self, mark: bytes) -> bytes:
         if self.mark_at < 0:
@@ -117,7 +118,6 @@ class _Draft:
     results: list[Block]
     others: list[Block]
     ends: int = 0
-    lost_thinking: bool = False
 
 
 def _folded(
@@ -127,11 +127,10 @@ def _folded(
     if done == 0 and request.user_context.strip():
         drafts.append(_Draft("user", [], [{"type": "text", "text": request.user_context}]))
     for at, message in enumerate(messages, done + 1):
-        for role, blocks, lost in _contents(message, request.model):
+        for role, blocks in _contents(message, request.model):
             if not drafts or drafts[-1].role != role:
                 drafts.append(_Draft(role, [], []))
             draft = drafts[-1]
-            draft.lost_thinking |= lost
             for block in blocks:
                 (draft.results if block.get("type") == "tool_result" else draft.others).append(block)
         if drafts:
@@ -139,7 +138,7 @@ def _folded(
     return _paired(_merged(drafts, before), before)
 
 
-def _contents(message: ConversationMessage, model: str) -> list[tuple[Literal["user", "assistant"], list[Block], bool]]:
+def _contents(message: ConversationMessage, model: str) -> list[tuple[Literal["user", "assistant"], list[Block]]]:
     match message:
         case AssistantMessage():
             if message.error is not None:
@@ -147,17 +146,17 @@ def _contents(message: ConversationMessage, model: str) -> list[tuple[Literal["u
             foreign = message.model != model
             kept = [each for each in message.content if not (foreign and each.get("type") in _THINKING)]
             blocks = [_sendable(each) for each in kept if not _empty(each)]
-            return [("assistant", blocks, len(kept) != len(message.content))]
+            return [("assistant", blocks)]
         case CompactBoundary():
             own = [each for each in message.kept if each.get("type") == "compaction"]
             rest = [each for each in message.kept if each.get("type") != "compaction" and not _empty(each)]
             said: list[Block] = [{"type": "text", "text": SUMMARY_HEAD + message.summary}] if message.summary else []
             if own:
                 # The endpoint's own summary goes back as it came, in the answer it came in.
-                return [("user", rest or [{"type": "text", "text": GO_ON}], False), ("assistant", own, False)]
-            return [("user", said + rest, False)]
+                return [("user", rest or [{"type": "text", "text": GO_ON}]), ("assistant", own)]
+            return [("user", said + rest)]
         case _:
-            return [("user", [each for each in message.content if not _empty(each)], False)]
+            return [("user", [each for each in message.content if not _empty(each)])]
 
 
 def _merged(drafts: list[_Draft], before: Turn | None) -> list[_Draft]:
@@ -175,7 +174,6 @@ def _merged(drafts: list[_Draft], before: Turn | None) -> list[_Draft]:
             out[-1].results += draft.results
             out[-1].others += draft.others
             out[-1].ends = draft.ends
-            out[-1].lost_thinking |= draft.lost_thinking
         else:
             out.append(draft)
     if not before and out and out[0].role == "assistant":
@@ -193,9 +191,7 @@ def _paired(drafts: list[_Draft], before: Turn | None) -> list[Turn]:
         ends = max(ends, draft.ends)
         if draft.role == "assistant":
             open_calls = tuple(str(each.get("id")) for each in draft.others if each.get("type") == "tool_use")
-            turns.append(
-                _turn("assistant", draft.others, ends, calls=open_calls, lost=draft.lost_thinking, media=media)
-            )
+            turns.append(_turn("assistant", draft.others, ends, calls=open_calls, media=media))
             if open_calls and at == len(drafts) - 1:
                 turns.append(_turn("user", [_no_result(call) for call in open_calls], ends, media=media))
             calls = open_calls
@@ -218,7 +214,6 @@ def _turn(
     ends: int,
     *,
     calls: tuple[str, ...] = (),
-    lost: bool = False,
     media: bool = False,
 ) -> Turn:
     data = [encoded(each) for each in blocks]
@@ -230,7 +225,8 @@ def _turn(
         if block.get("type") in _MARKABLE:
             mark_at = end - 1
     whole = b"".join([head, b",".join(data), b"]}"])
-    return Turn(role, whole, mark_at, ends, calls, media, lost)
+    unthought = bool(calls) and blocks[0].get("type") not in _THINKING
+    return Turn(role, whole, mark_at, ends, calls, media, unthought)
 
 
 def _no_result(call: str) -> Json:
@@ -250,7 +246,7 @@ def _media(block: Block) -> bool:
 def _sendable(block: Block) -> Block:
     """What the endpoint takes of a block: an input that is an object, result content that is not empty text."""
     kind = block.get("type")
-    if kind == "tool_use" and not isinstance(block.get("input"), dict):
+    if kind in _WITH_INPUT and not isinstance(block.get("input"), dict):
         return {**block, "input": {}}
     if kind == "tool_result" and isinstance(block.get("content"), list):
         inner = cast("list[Block]", block["content"])

@@ -186,8 +186,8 @@ def _thinking(request: ModelRequest, model: ModelInfo, turns: list[Turn], cap: i
         if request.max_tokens is None:
             max_tokens = min(limit, max(max_tokens, budget + model.default_max_tokens))
         budget = min(budget, max_tokens - 1)
-        # Without its first thinking block (made by another model) the last answer cannot be continued in this mode.
-        if budget < MIN_THINKING_BUDGET or any(turn.lost_thinking for turn in turns[-2:]):
+        # In this mode an answer that called tools must have begun with thinking, or it cannot be continued.
+        if budget < MIN_THINKING_BUDGET or any(turn.unthought for turn in turns[-2:]):
             return None, max_tokens
         return {**config, "budget_tokens": budget}, max_tokens
     if config["type"] == "adaptive" and model.binds_thinking:

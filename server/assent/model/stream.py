@@ -34,6 +34,8 @@ class Answer:
         self._open: dict[int, _Open] = {}
         self._message_id = ""
         self._usage = Usage()
+        self._fast = False
+        self._hour_writes = 0
         self._stop_reason: str | None = None
         self._stop_details: Json | None = None
         self.begun = False  # message_start was seen
@@ -83,7 +85,11 @@ class Answer:
         message = cast("Json", event.get("message") or {})
         self.begun = True
         self._message_id = str(message.get("id") or self._new_id())
-        self._usage = Usage().updated(cast("Json", message.get("usage") or {}))
+        usage = cast("Json", message.get("usage") or {})
+        self._usage = Usage().updated(usage)
+        self._fast = usage.get("speed") == "fast"
+        written = cast("Json", usage.get("cache_creation") or {})
+        self._hour_writes = int(written.get("ephemeral_1h_input_tokens") or 0)
 
     def _message_delta(self, event: Json) -> None:
         self._usage = self._usage.updated(cast("Json", event.get("usage") or {}))
@@ -131,7 +137,7 @@ class Answer:
             model=self._model.id,
             usage=self._usage,
             stop_reason=stop_reason,
-            cost_usd=catalog.cost(self._model, self._usage),
+            cost_usd=catalog.cost(self._model, self._usage, fast=self._fast, hour_writes=self._hour_writes),
             context_tokens=self._usage.context_tokens,
             stop_details=self._stop_details,
         )

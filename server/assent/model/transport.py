@@ -19,6 +19,7 @@ import anyio.to_thread
 from assent.model.credentials import Credentials, Provider, find
 from assent.model.eventstream import EventStreamDecoder
 from assent.model.failures import CallFailed, from_answer, wall_clock
+from assent.model.replay import replayed
 from assent.model.requests import ApiRequest, decoded
 from assent.model.sse import SseDecoder
 from assent.types.blocks import Json
@@ -119,6 +120,10 @@ class SdkTransport:
     async def _bytes(self, sdk: AsyncAnthropic, request: ApiRequest) -> AsyncGenerator[bytes, None]:
         response = await self._open(sdk, request)
         try:
+            kind = response.headers.get("content-type", "")
+            if kind.startswith(("application/json", "text/html")):
+                yield replayed(await response.aread(), kind)
+                return
             # The SDK asks for compression; few endpoints compress events, and then the bytes need no second look.
             plain = "content-encoding" not in response.headers
             chunks = response.aiter_raw() if plain else response.aiter_bytes()
@@ -145,11 +150,11 @@ class SdkTransport:
             raise failure from None
         except anthropic.APIConnectionError as error:
             raise _connection_failure(error) from None
-        except anthropic.AnthropicError as error:
+        except (anthropic.AnthropicError, TypeError, ValueError, RuntimeError) as error:
+            # How the SDK says that it found no way to authenticate.
             raise NoCredentials(str(error)) from None
-        except (TypeError, ValueError, RuntimeError) as error:
-            # How the SDK says that it found no way to authenticate, or that an optional package is missing.
-            raise NoCredentials(str(error)) from None
+        except ImportError as error:
+            raise _unusable(self._endpoint, error) from None
 
 
 @dataclass(slots=True)
@@ -185,7 +190,13 @@ def _connection_failure(error: BaseException) -> CallFailed:
     stale = stale or bool(names & {"BrokenResourceError", "RemoteProtocolError", "ReadError", "WriteError"})
     said = next((str(each) for each in reversed(causes) if str(each)), "") or type(error).__name__
     kind = "timeout" if "Timeout" in type(causes[0]).__name__ else "connection_error"
-    return CallFailed(message=f"The connection to the model failed: {said}", kind=kind, stale_connection=stale)
+    failure = CallFailed(message=f"The connection to the model failed: {said}", kind=kind, stale_connection=stale)
+    if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
+        failure.message += ". If a proxy of your own signs connections, name its certificates in the setting caBundle"
+        failure.should_retry = False
+    elif names & {"UnsupportedProtocol", "LocalProtocolError"}:
+        failure.should_retry = False
+    return failure
 
 
 def _make_client(endpoint: Endpoint) -> AsyncAnthropic:
@@ -226,8 +237,15 @@ def _make_client(endpoint: Endpoint) -> AsyncAnthropic:
                 return foundry(resource=endpoint.resource, api_key=found.api_key, **common)
     except anthropic.AnthropicError as error:
         raise NoCredentials(str(error)) from None
-    except (ValueError, ImportError, RuntimeError) as error:
-        raise ModelError(f"The {endpoint.provider} provider cannot be used: {error}", kind="settings") from None
+    except (ValueError, ImportError, RuntimeError, httpx2.InvalidURL) as error:
+        raise _unusable(endpoint, error) from None
+
+
+def _unusable(endpoint: Endpoint, error: Exception) -> ModelError:
+    said = f"The {endpoint.provider} provider cannot be used: {error}"
+    if isinstance(error, ImportError):
+        said += f". Install assent[{endpoint.provider}]"
+    return ModelError(said, kind="settings")
 
 
 def _helped_key(endpoint: Endpoint) -> str:
