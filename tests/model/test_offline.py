@@ -27,6 +27,7 @@ from assent.model.offline.wishes import (
     Unknown,
     Wish,
 )
+from assent.tools.registry import builtin_tools
 from assent.types.blocks import Json
 from assent.types.messages import (
     AssistantFinal,
@@ -52,6 +53,7 @@ NAMES = (
     "EnterPlanMode",
     "ExitPlanMode",
 )
+REAL = {tool.name: tool for tool in builtin_tools()}
 DEMO = "find where greet is defined, replace 'Helo' by 'Hello' in greeter.py, then run the tests"
 
 
@@ -124,6 +126,7 @@ class Project:
 
     def _run(self, id: str, name: str, input: Json) -> Json:
         self.calls.append((name, input))
+        REAL[name].parse(input)  # the real tool must take it
         if name in self.refuse:
             return result(id, self.refuse[name], error=True)
         act: Callable[[Json], tuple[str, bool]] = getattr(
