@@ -205,6 +205,25 @@ async def test_a_turn_cut_by_a_crash_is_visible_and_can_be_retried(tmp_path: Pat
         assert "interrupted" not in after
 
 
+async def test_a_turn_cut_by_our_own_end_can_be_retried_too(tmp_path: Path) -> None:
+    held, front = Held(), TestFront()
+    async with running(tmp_path, held) as app:
+        session = await app.new(front)
+        await app.send(session, "do it", front)
+        await held.asked.wait()
+    async with running(tmp_path, say("done")) as app:
+        answer = await app.request("session/attach", front, sessionId=session)
+        assert answer["interrupted"]["prompt"] == [{"type": "text", "text": "do it"}]
+        await app.request("session/retry", front, sessionId=session)
+        await front.until(lambda: front.of("turnFinished")[-1]["result"]["result"] == "done")
+    async with running(tmp_path) as app:
+        after = await app.request("session/attach", TestFront(), sessionId=session)
+        assert "interrupted" not in after
+        assert [m["content"][0]["text"] for m in after["messages"]] == ["do it", "done"]
+        with pytest.raises(ProtocolError):
+            await app.request("session/retry", sessionId=session)
+
+
 async def test_a_session_open_in_another_process_says_who_has_it(tmp_path: Path) -> None:
     child, session = start(tmp_path, "ask")
     try:

@@ -20,6 +20,7 @@ from assent.types.ids import new_id
 
 log = logging.getLogger(__name__)
 Kind = Literal["permission", "elicitation"]
+SHOWN = ("toolUseId", "tool", "title", "reason", "step", "message", "orphan")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class Asks:
         self._open[question_id] = question
         name = "permissionPending" if kind == "permission" else "elicitationPending"
         id_field = "askId" if kind == "permission" else "elicitId"
-        shown = {key: value for key, value in params.items() if key not in ("sessionId", "turnId", id_field)}
+        shown = {key: params[key] for key in SHOWN if key in params}  # the ask itself carries the rest
         self._events.publish({"type": name, id_field: question_id, **shown})
         for subscription in list(self._events.subscriptions.values()):
             self._put(question, subscription.front)

@@ -264,6 +264,8 @@ class Sessions:
             session = await opening.reopen(
                 self.deps, paths, epoch=self.epoch, spawn=self.spawn, on_change=self._summarise
             )
+            known = self.index.get(session_id)
+            session.prompts = [known.text] if known and known.text else []
             self._adopt(session)
             return session
 

@@ -32,6 +32,7 @@ def found(data: Path, session_id: object) -> SessionPaths:
 def page(index: Index, data: Path, params: Json) -> tuple[list[Summary], str | None]:
     """One page of the list, newest first, and the cursor to the next."""
     cwd, query = params.get("cwd"), params.get("query")
+    cwd = str(Path(cwd)) if cwd else None  # as sessions keep it, without a slash at the end
     summaries = search(index, data, query, cwd=cwd) if query else index.all(cwd=cwd)
     try:
         start = max(0, int(params.get("cursor") or 0))

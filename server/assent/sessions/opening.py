@@ -71,7 +71,8 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
     for rule in cast("list[str]", state.get("rules") or []):
         session.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
     for item in cast("list[Json]", state.get("queue") or []):
-        session.inbox.waiting.append(Turn.from_json(item))
+        if not await anyio.to_thread.run_sync(transcript.find_uuid, paths.transcript, str(item["uuid"])):
+            session.inbox.waiting.append(Turn.from_json(item))
     session.inbox.paused = True  # what waited when the process ended starts with the next send
     if turn is not None:
         session.interrupted = {"turnId": turn["turnId"], "messageId": turn["uuid"], "prompt": turn.get("content", [])}

@@ -34,6 +34,7 @@ from assent.types.blocks import Json, text_of
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.messages import Result
+from assent.types.permissions import MODES
 from assent.types.ports import Elicitation, ElicitationAnswer, FileText
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
@@ -221,6 +222,8 @@ class Session:
         }
 
     def set_mode(self, mode: Any) -> None:
+        if mode not in MODES:
+            raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
         if mode == "bypassPermissions" and self.settings.get("permissions.disableBypassPermissions"):
             raise ProtocolError("permissionDenied", "Your settings do not allow the mode bypassPermissions")
         self.state.mode = mode

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
 from assent.engine.abort import Abort
@@ -88,6 +89,8 @@ class Turns:
 
     async def interrupt(self) -> Json:
         """Ends the running turn and answers after its turnFinished; what waits is kept until the next send."""
+        while self._running and self.current is None:
+            await anyio.lowlevel.checkpoint()  # its first turn is about to begin
         turn = self.current
         if turn is None:
             return {"interrupted": False, "queued": self.inbox.ids()}
@@ -214,6 +217,7 @@ class Turns:
         session.events.step_id = self._translator.step_id = None
         if turn.queued:
             session.publish({"type": "dequeued", "clientMessageId": turn.client_id})
+        session.settings_changed()
         session.turn_begins(turn)
         self._finish(turn, await self._play(turn))
 
@@ -251,6 +255,8 @@ class Turns:
         session = self._session
         session.asks.withdraw_all(by="turnFinished")
         self.last_result = turn.result = result
+        if session.closed:
+            session.record.note("cut", turnId=turn.id)  # we were told to end, the user was not done
         for steered in self.inbox.end_steering():
             session.publish({"type": "completed", "clientMessageId": steered.client_id})
         session.publish({"type": "completed", "clientMessageId": turn.client_id})
@@ -288,8 +294,7 @@ class Turns:
         taken = self.inbox.take_steered()
         for message in taken:
             session.publish({"type": "dequeued", "clientMessageId": message.client_id})
-        if taken:
-            session.save_state()
+        # The file still has them waiting until the engine has written them: better said twice than lost.
         now = session.deps.clock()
         return [UserMessage(uuid=m.uuid, content=tuple(m.content), timestamp=now) for m in taken]
 

@@ -12,6 +12,7 @@ Not aware of what the records mean.
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ import anyio.to_thread
 
 from assent.storage.lines import Secrets, encode
 
+log = logging.getLogger(__name__)
 RETRY_DELAYS = (0.5, 1.0, 2.0, 5.0, 10.0)
 SYNC_AFTER = 4 * 1024 * 1024  # bytes without a durable flush before we ask for one ourselves, to bound memory
 
@@ -51,6 +53,7 @@ class Journal:
         self._secrets = secrets
         self._on_trouble = on_trouble
         self._disk = disk or Disk()
+        self._closed = False
         self._trouble: OSError | None = None
         self._retries = 0
         self._retry: asyncio.TimerHandle | None = None
@@ -77,6 +80,9 @@ class Journal:
     def append(self, record: Mapping[str, Any]) -> int:
         """Add one record; its offset. Never raises for the disk's sake."""
         offset = self.end
+        if self._closed:
+            log.warning("a record came after %s was closed", self.path.name)
+            return offset
         self._kept += encode(dict(record), self._secrets())
         if self._trouble is None:
             self._write()
@@ -88,8 +94,8 @@ class Journal:
         """Whether everything appended so far is on the disk."""
         target = self.end
         async with self._syncing:
-            if self._synced >= target:
-                return True
+            if self._synced >= target or self._closed:
+                return self._synced >= target
             if self._written < target and not self._write():
                 return False
             reached = self._written
@@ -108,6 +114,9 @@ class Journal:
         if self._retry is not None:
             self._retry.cancel()
         saved = self._write() and self._sync_now()
+        self._closed = True
+        if self._retry is not None:
+            self._retry.cancel()
         with contextlib.suppress(OSError):
             os.close(self._fd)
         return saved

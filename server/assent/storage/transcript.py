@@ -197,7 +197,7 @@ def load(path: Path) -> Loaded:
     """What to resume with: from the last compaction on, tombstones applied, the totals of the last result."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        boundary = rfind(file.fileno(), b'{"type":"system/compact_boundary"', size)
+        boundary = _rfind_line(file.fileno(), b'{"type":"system/compact_boundary"', size)
         inside = any(begin <= boundary < end for begin, end in segments(file.fileno(), size))
     last = last_entry(path, "result")
     loaded = Loaded(last_result=_result(last.record if last else None))
@@ -226,12 +226,15 @@ def load(path: Path) -> Loaded:
 
 
 def unfinished_turn(path: Path) -> Json | None:
-    """The `session/turn` record of a turn that began and has no result: a crash cut it short (S4)."""
+    """The `session/turn` record of a turn that began and has no result, or was cut by our own end (S4)."""
     turn = last_entry(path, "session/turn")
     if turn is None:
         return None
-    later = (last_entry(path, "result"), last_entry(path, REWOUND))
-    return turn.record if all(entry is None or entry.offset < turn.offset for entry in later) else None
+    result, rewound, cut = (last_entry(path, kind) for kind in ("result", REWOUND, "session/cut"))
+    if rewound is not None and rewound.offset > turn.offset:
+        return None
+    was_cut = cut is not None and cut.record.get("turnId") == turn.record.get("turnId")
+    return turn.record if was_cut or result is None or result.offset < turn.offset else None
 
 
 def last_entry(path: Path, kind: str, *, before: int | None = None) -> Entry | None:
@@ -307,6 +310,13 @@ def rfind(fd: int, needle: bytes, end: int) -> int:
         end = start
         size = 4 * CHUNK
     return -1
+
+
+def _rfind_line(fd: int, beginning: bytes, end: int) -> int:
+    """The last line that begins like this, or -1."""
+    while (at := rfind(fd, beginning, end)) > 0 and os.pread(fd, 1, at - 1) != b"\n":
+        end = at
+    return at
 
 
 def _lines_before(fd: int, end: int) -> Iterator[tuple[int, int, bytes]]:

@@ -17,6 +17,7 @@ class TrustStore:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._session: dict[str, bool] = {}
+        self._read: tuple[tuple[int, int], dict[str, bool]] | None = None
 
     def trusted(self, folder: str) -> bool:
         answers = self._saved() | self._session
@@ -44,6 +45,17 @@ class TrustStore:
         write_atomically(self._file, orjson.dumps({"folders": saved}, option=orjson.OPT_INDENT_2))
 
     def _saved(self) -> dict[str, bool]:
+        """The file's answers, read again when it changed: another window may have been told."""
+        try:
+            status = self._file.stat()
+        except OSError:
+            return {}
+        stamp = (status.st_mtime_ns, status.st_size)
+        if self._read is None or self._read[0] != stamp:
+            self._read = (stamp, self._parsed())
+        return dict(self._read[1])
+
+    def _parsed(self) -> dict[str, bool]:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             folders = orjson.loads(self._file.read_bytes()).get("folders")
             if isinstance(folders, dict):
