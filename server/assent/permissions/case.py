@@ -9,6 +9,8 @@ from assent.permissions.shell import Judgement, PathUse, judge, locations
 from assent.permissions.web import Site, site_of
 from assent.types.permissions import Action
 
+Named = tuple[str, str, frozenset[str] | None]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -24,11 +26,11 @@ class Case:
     shell: Judgement | None = None
     site: Site | None = None
     seen: Seen = field(default_factory=dict[str, int | None])
-    found: dict[int, tuple[Located, ...] | None] = field(default_factory=dict[int, tuple[Located, ...] | None])
+    found: dict[Named, tuple[Located, ...] | None] = field(default_factory=dict[Named, tuple[Located, ...] | None])
 
     def locations(self, use: PathUse) -> tuple[Located, ...] | None:
         """Every file a word of the command may name; None when that cannot be resolved."""
-        key = id(use)  # the uses live as long as the case does
+        key = (use.word.text, use.word.pattern, use.directories)
         if key not in self.found:
             try:
                 self.found[key] = tuple(locations(use, cwd=self.context.cwd, home=self.context.home, seen=self.seen))

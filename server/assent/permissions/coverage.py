@@ -5,7 +5,7 @@ in any letter case. Permissions are read narrowly: everything the call does must
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from assent.permissions import globs
@@ -298,7 +298,6 @@ def _odd(located: Located) -> bool:
 
 
 def _iron_part(case: Case, part: Part) -> str | None:
-    home, cwd = case.context.home, case.context.cwd
     for use in (*part.writes, *part.outputs):
         if not use.word.known or case.locations(use) is None or (use.directories is None and not _rooted(use)):
             return f"Nobody can tell where `{' '.join(part.argv)}` would write."
@@ -311,17 +310,20 @@ def _iron_part(case: Case, part: Part) -> str | None:
         for located in case.locations(use) or ():
             if reason := protected_read(located, roots=case.roots):
                 return f"`{use.word.text}` holds {reason}."
-    recursive = any(word.startswith("-") and ("r" in word or "R" in word) for word in part.argv[1:])
     for use in part.removes:
-        if not use.word.known and recursive:
-            return f"Nobody can tell what `{' '.join(part.argv)}` would remove."
-        swept = [cwd] if use.directories is None else list(use.directories)
-        everything = use.word.wild and use.word.text.lstrip("./") in ("*", "**", "{*,.*}")
-        for located in case.locations(use) or ():
-            risk = root_at_risk(located, roots=case.roots, home=home)
-            if risk or (everything and any(place in case.roots or place == home for place in swept)):
-                return f"`{' '.join(part.argv)}` would remove or move {risk or 'everything in a workspace folder'}."
+        for located in case.locations(_swept(use)) or ():
+            if risk := root_at_risk(located, roots=case.roots, home=case.context.home):
+                return f"`{' '.join(part.argv)}` would remove or move {risk}."
     return None
+
+
+def _swept(use: PathUse) -> PathUse:
+    """`dir/*` stands for the whole of `dir`."""
+    parent, _, last = use.word.text.rpartition("/")
+    if not use.word.wild or last.strip(".") not in ("*", "**"):
+        return use
+    everything = (parent or "/") if use.word.text.startswith("/") else (parent or ".")
+    return replace(use, word=replace(use.word, text=everything, pattern=everything, wild=False))
 
 
 def _rooted(use: PathUse) -> bool:
