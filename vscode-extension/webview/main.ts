@@ -286,7 +286,8 @@ function drawBanners(): void {
 function drawActivity(): void {
   const data = conversation.data;
   let text = "";
-  if (!data.connected && data.sessionId) text = "Reconnecting…";
+  if (surroundings?.server.kind === "failed") text = "";
+  else if (!data.connected && data.sessionId) text = "Reconnecting…";
   else if (data.retrying) text = `The service is busy${data.retrying.status ? ` (${data.retrying.status})` : ""}. Trying again in ${Math.ceil(data.retrying.delayMs / 1000)} s, attempt ${data.retrying.attempt} of ${data.retrying.maxAttempts}`;
   else if (data.state === "compacting") text = "Compacting the conversation…";
   else if (data.state === "waiting" && (data.asks.length || data.elicits.length)) text = "Waiting for you";

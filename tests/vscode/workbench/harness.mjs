@@ -161,6 +161,10 @@ export class Workbench {
 
   /** Our servers, looked for among this workbench's own descendants and nowhere else. */
   servers() {
+    return this.descendants().filter((each) => each.command.includes("assent.cli.main\0serve"));
+  }
+
+  descendants() {
     const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).flatMap((pid) => {
       try {
         const parent = Number(readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ")[1]);
@@ -174,7 +178,7 @@ export class Workbench {
       grew = false;
       for (const each of processes) if (ours.has(each.parent) && !ours.has(each.pid)) grew = Boolean(ours.add(each.pid));
     }
-    return processes.filter((each) => ours.has(each.pid) && each.command.includes("assent.cli.main\0serve"));
+    return processes.filter((each) => ours.has(each.pid));
   }
 
   async shot(name) {
@@ -183,6 +187,7 @@ export class Workbench {
 
   async stop() {
     await this.browser?.close().catch(() => {});
+    const left = this.descendants();
     for (const child of this.children.reverse()) {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill("SIGTERM");
@@ -190,6 +195,10 @@ export class Workbench {
         if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
       }
     }
+    // Nothing of ours may outlive the editor for long; what does is ended here, so that the folder can go.
+    await until(() => left.every(({ pid }) => !existsSync(`/proc/${pid}`)), "every process of the workbench to end", 5000).catch(() => {
+      for (const { pid } of left) if (existsSync(`/proc/${pid}`)) process.kill(pid, "SIGKILL");
+    });
     if (!process.env.ASSENT_KEEP) rmSync(this.home, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
   }
 }

@@ -26,6 +26,8 @@ const EDITS = [
 ];
 const READ = (name) => ({ blocks: [{ tool: "Read", input: { file_path: name } }] });
 
+const BULB = '.editor-instance [class*="codicon-light-bulb"], .editor-instance [class*="codicon-lightbulb"], .editor-instance [class*="gutter-lightbulb"]';
+
 const bench = new Workbench();
 let shown = 0;
 
@@ -36,7 +38,9 @@ before(async () => {
 after(() => bench.stop());
 afterEach(async (context) => {
   shown += 1;
-  if (!context.passed) await bench.shot(`failed-${shown}`).catch(() => {});
+  if (context.passed) return;
+  await bench.shot(`failed-${shown}`).catch(() => {});
+  await bench.page?.keyboard.press("Escape").catch(() => {});
 });
 
 const scene = (name, run) => test(name, { timeout: 60_000 }, run);
@@ -258,9 +262,16 @@ scene("a lightbulb action starts a turn in the chat", async () => {
   await bench.page.locator(".editor-instance .squiggly-error").first().waitFor({ timeout: 15_000 });
   await bench.page.locator(".editor-instance .view-line").filter({ hasText: "}" }).click();
   await bench.page.keyboard.press("Home");
-  await bench.page.locator('.editor-instance [class*="codicon-light-bulb"], .editor-instance [class*="codicon-lightbulb"], .editor-instance [class*="gutter-lightbulb"]').first().click();
   const action = bench.page.locator(".action-widget .monaco-list-row").filter({ hasText: "Assent: Fix: Value expected" });
-  await action.waitFor({ timeout: 15_000 });
+  // A bulb from before the problem was found offers no fix yet; it is looked at again.
+  await until(async () => {
+    await bench.page.keyboard.press("End");
+    await bench.page.keyboard.press("Home");
+    await bench.page.locator(BULB).first().click({ timeout: 5000 });
+    if (await action.waitFor({ timeout: 2000 }).then(() => true, () => false)) return true;
+    await bench.page.keyboard.press("Escape");
+    return false;
+  }, "the fix among the lightbulb's actions", 30_000);
   await bench.shot("lightbulb");
   await bench.api.script({ blocks: ["A value is missing after the colon."] });
   await action.click();
