@@ -25,8 +25,7 @@ from assent.extensions import agents, commands
 from assent.extensions.git_context import git_context
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
-from assent.model.client import ModelSettings
-from assent.model.settings import model_settings
+from assent.model.settings import ModelSettings, model_settings
 from assent.permissions import shell
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext, Policy

@@ -4,12 +4,18 @@ The stand-in is chosen when no credentials are found, and named wherever the mod
 endpoint that fails: then the user must know.
 """
 
-from collections.abc import AsyncGenerator
+from __future__ import annotations
 
-from assent.model import catalog, offline
-from assent.model.client import ModelClient, ModelSettings, make_call_model
-from assent.model.credentials import Credentials
-from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from assent.model import catalog
+from assent.model.settings import ModelSettings
+from assent.types.ports import CallModel, ModelEvent, ModelInfo, ModelRequest
+
+if TYPE_CHECKING:
+    from assent.model.client import ModelClient
+    from assent.model.credentials import Credentials
 
 
 class Models:
@@ -18,7 +24,7 @@ class Models:
     def __init__(self, settings: ModelSettings | None = None, *, offline_only: bool = False) -> None:
         self._settings = settings or ModelSettings()
         self._client: ModelClient | None = None
-        self._offline = offline.make_call_model()
+        self._stand_in: CallModel | None = None
         self.credentials: Credentials = self._settings.endpoint.credentials()
         self.offline = offline_only or self.credentials.source == "none"
 
@@ -38,14 +44,24 @@ class Models:
 
     def call(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         if request.model == catalog.OFFLINE_MODEL:
-            return self._offline(request)
+            return self.stand_in(request)
         return self.client(request)
 
     @property
     def client(self) -> ModelClient:
         if self._client is None:
+            from assent.model.client import make_call_model
+
             self._client = make_call_model(self._settings)
         return self._client
+
+    @property
+    def stand_in(self) -> CallModel:
+        if self._stand_in is None:
+            from assent.model.offline import make_call_model
+
+            self._stand_in = make_call_model()
+        return self._stand_in
 
     def info(self, model: str) -> ModelInfo:
         return catalog.info(model, self._settings.models)

@@ -4,37 +4,23 @@
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import AsyncGenerator, Callable
 
 from assent.model import catalog
 from assent.model.clock import Clock, SystemClock
 from assent.model.failures import CallFailed
 from assent.model.requests import RequestBuilder, RequestOptions
-from assent.model.retry import FastMode, RetryPolicy, Try, with_retry
+from assent.model.retry import FastMode, Try, with_retry
+from assent.model.settings import ModelSettings
 from assent.model.stream import Answer
-from assent.model.transport import Endpoint, SdkTransport, Transport
-from assent.model.watch import Patience, Silence, Watched
+from assent.model.transport import SdkTransport, Transport
+from assent.model.watch import Silence, Watched
 from assent.types.errors import StreamInterrupted
 from assent.types.ids import new_id
 from assent.types.messages import Notice
 from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
 
 GRACE = 2.0  # seconds for the end of a body whose message is complete
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """Everything a user can say about reaching models."""
-
-    endpoint: Endpoint = field(default_factory=Endpoint)
-    betas: tuple[str, ...] = ()
-    cache: Literal["5m", "1h", "off"] = "5m"
-    fast: bool = False
-    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])  # corrections
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    patience: Patience = field(default_factory=Patience)
 
 
 def make_call_model(

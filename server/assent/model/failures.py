@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from assent.types.errors import MediaTooLarge, ModelError, NoCredentials, PromptTooLong, StreamInterrupted
@@ -89,6 +88,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         try:
             seconds = float(value)
         except ValueError:
+            from email.utils import parsedate_to_datetime  # slow to import, and dates are rare here
+
             when = parsedate_to_datetime(value)
             seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - now
         return max(0.0, seconds) if seconds == seconds and seconds != float("inf") else None

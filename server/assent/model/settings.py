@@ -3,13 +3,27 @@
 import dataclasses
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
 
-from assent.model.client import ModelSettings
-from assent.model.transport import Endpoint
+from assent.model.endpoint import Endpoint
+from assent.model.policy import Patience, RetryPolicy
 from assent.types.ports import ModelInfo
 
 _CORRECTABLE = {field.name for field in dataclasses.fields(ModelInfo)} - {"id"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """Everything a user can say about reaching models."""
+
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    betas: tuple[str, ...] = ()
+    cache: Literal["5m", "1h", "off"] = "5m"
+    fast: bool = False
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])  # corrections
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    patience: Patience = field(default_factory=Patience)
 
 
 def model_settings(own: Mapping[str, Any], *, api_key: str | None = None) -> ModelSettings:

@@ -6,17 +6,16 @@ replaced whole for fresh credentials or a fresh connection, and closed when the 
 
 from __future__ import annotations
 
-import os
 import ssl
 import subprocess
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import anyio.to_thread
 
-from assent.model.credentials import Credentials, Provider, find
+from assent.model.endpoint import Endpoint
 from assent.model.eventstream import EventStreamDecoder
 from assent.model.failures import CallFailed, from_answer, wall_clock
 from assent.model.replay import replayed
@@ -31,33 +30,6 @@ if TYPE_CHECKING:
 
 PATH = "/v1/messages"
 HELPER_SECONDS = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """Where and as whom to call. Nothing here may come from a project's files."""
-
-    provider: Provider = "anthropic"
-    base_url: str | None = None
-    api_key: str | None = None  # from the editor; the environment is looked at when it is None
-    key_helper: str | None = None  # a command of the user that prints a key; run again after a 401
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    region: str | None = None  # Bedrock, Vertex
-    project: str | None = None  # Vertex
-    resource: str | None = None  # Foundry
-    ca_bundle: str | None = None
-    proxy: str | None = None
-    connect_timeout: float = 10.0
-    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-
-    def credentials(self) -> Credentials:
-        return find(
-            env=self.env,
-            editor_key=self.api_key,
-            key_helper=self.key_helper,
-            provider=self.provider,
-            base_url=self.base_url,
-        )
 
 
 class Decoder(Protocol):

@@ -13,16 +13,9 @@ from dataclasses import dataclass
 import anyio
 
 from assent.model.clock import Clock, Timer
+from assent.model.policy import Patience
 
 MAX_UNREAD_BYTES = 4 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """Seconds without an event until a person is told, and until the stream is given up."""
-
-    notice: float = 15.0
-    stall: float = 90.0
 
 
 @dataclass(frozen=True, slots=True)
