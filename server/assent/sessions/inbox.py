@@ -12,7 +12,7 @@ from assent.types.blocks import Json, text_block
 from assent.types.errors import ProtocolError
 from assent.types.messages import Result
 
-REMEMBERED = 10_000
+REMEMBERED = 1_000
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -266,6 +266,7 @@ class Turns:
         session.events.turn_ended()
         session.turn_ended(result)
         session.publish({"type": "status", "state": "idle"})
+        turn.content = []  # remembered by its id for a while; its words are in the file
         turn.done.set()
 
     async def _finished(self, turn: Turn, call: Call) -> Json:

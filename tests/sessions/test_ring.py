@@ -1,0 +1,127 @@
+"""The event stream: no gap, no loss, no reordering, whatever is merged and whoever looks (S6)."""
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assent.sessions.asks import Asks
+from assent.sessions.events import Delta
+from assent.sessions.front import FrontFlags
+from assent.sessions.ring import DELTAS, EventLog
+from assent.types.blocks import Json
+from sessions.harness import TestFront
+
+
+def watching(rate: int, *, partials: bool = True) -> TestFront:
+    return TestFront(FrontFlags(partials=partials, max_event_rate=rate))
+
+
+def piece(block: str, text: str) -> Delta:
+    return Delta("textDelta", "blockId", block, "text", text)
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(["a", "b", "c"]), st.text(min_size=1, max_size=3)),
+        st.just(("notice", "")),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=steps, rates=st.lists(st.sampled_from([0, 1, 60]), min_size=1, max_size=3))
+def test_merging_loses_and_reorders_nothing(steps: list[tuple[str, str]], rates: list[int]) -> None:
+    fronts = [watching(rate) for rate in rates]
+    plain = watching(60, partials=False)
+    said: dict[str, str] = {}
+    marks: list[dict[str, str]] = []
+
+    async def run() -> EventLog:
+        log = EventLog("s", "e")
+        for front in [*fronts, plain]:
+            log.subscribe(front)
+        for block, text in steps:
+            if block == "notice":
+                log.publish({"type": "notice", "level": "info", "text": str(len(marks))})
+                marks.append(dict(said))
+            else:
+                log.delta(piece(block, text))
+                said[block] = said.get(block, "") + text
+        log.flush()
+        return log
+
+    log = anyio.run(run)
+    for front in fronts:
+        assert [params["seq"] for params in front.params] == list(range(1, log.last_seq + 1))
+        heard: dict[str, str] = {}
+        at_marks: list[dict[str, str]] = []
+        for event in front.events:
+            if event["type"] == "notice":
+                at_marks.append(dict(heard))
+            else:
+                heard[event["blockId"]] = heard.get(event["blockId"], "") + event["text"]
+        assert heard == said and at_marks == marks
+    assert not DELTAS & set(plain.types) and len(plain.of("notice")) == len(marks)
+    for after in range(log.last_seq + 1):
+        assert log.replay(after) == fronts[0].params[after:]
+    assert log.replay(log.last_seq + 1) is None
+
+
+async def test_the_first_piece_goes_out_at_once_and_the_rest_within_the_rate() -> None:
+    front = watching(50)
+    log = EventLog("s", "e")
+    log.subscribe(front)
+    for text in "hello":
+        log.delta(piece("a", text))
+    assert [event["text"] for event in front.events] == ["h"]
+    await front.seen("textDelta", 2)  # by the timer, with no other event to push it
+    assert [event["text"] for event in front.events] == ["h", "ello"]
+
+
+async def test_text_that_json_cannot_hold_is_mended_for_everyone() -> None:
+    front = watching(0)
+    log = EventLog("s", "e")
+    log.subscribe(front)
+    log.publish({"type": "notice", "level": "info", "text": "half \ud800 a pair"})
+    assert front.events[0]["text"] == "half \ufffd a pair"
+    assert log.replay(0) == front.params
+
+
+async def test_an_ask_never_overtakes_its_pending_event_while_events_are_held() -> None:
+    order: list[str] = []
+
+    class Ordered(TestFront):
+        def event(self, params: Json) -> None:
+            order.append(params["event"]["type"])
+            super().event(params)
+
+        async def ask(self, params: Json) -> Json:
+            order.append("ask")
+            return await super().ask(params)
+
+    front = Ordered()
+    log = EventLog("s", "e")
+    held = log.subscribe(front)
+    held.hold()
+    asks = Asks(log)
+    question = asks.open("permission", "a1", {"sessionId": "s", "askId": "a1"})
+    await anyio.lowlevel.checkpoint()
+    assert order == []
+    held.release()
+    await front.until(lambda: front.asked)
+    assert order == ["permissionPending", "ask"]
+    front.answer({"decision": "allow"})
+    with anyio.fail_after(5):
+        assert await asks.wait(question) == {"decision": "allow"}
+
+
+@pytest.mark.parametrize("text", ["", "x" * 200_000])
+async def test_odd_sizes_are_no_trouble(text: str) -> None:
+    front = watching(0)
+    log = EventLog("s", "e")
+    log.subscribe(front)
+    log.delta(piece("a", text))
+    log.flush()
+    assert "".join(event["text"] for event in front.of("textDelta")) == text
