@@ -29,7 +29,18 @@ end
 ---@param level integer?
 function M.notify(message, level)
   vim.schedule(function()
-    vim.notify("Assent: " .. message, level or vim.log.levels.INFO, { title = "Assent" })
+    local text = "Assent: " .. message
+    level = level or vim.log.levels.INFO
+    local built_in = debug.getinfo(vim.notify, "S").source:find("vim/_", 1, true) ~= nil
+    local room = vim.o.columns * math.max(vim.o.cmdheight, 1) - 13
+    if built_in and vim.fn.strdisplaywidth(text) > room then
+      -- A long message would stop the user at "Press ENTER": the whole of it goes to :messages, its beginning is shown.
+      vim.cmd("silent echomsg " .. vim.fn.string(text))
+      text = vim.fn.strcharpart(text, 0, room - 14) .. "… (:messages)"
+      local highlight = level >= vim.log.levels.ERROR and "ErrorMsg" or level >= vim.log.levels.WARN and "WarningMsg"
+      return vim.api.nvim_echo({ { text, highlight or nil } }, false, {})
+    end
+    vim.notify(text, level, { title = "Assent" })
   end)
 end
 
@@ -219,7 +230,7 @@ function M.request(method, params, callback)
     end
     if not client then
       if callback then
-        callback({ message = "the server is not running", data = { kind = "internal" } }, nil)
+        callback({ message = "the server is not running", quiet = true }, nil)
       end
       return
     end
@@ -231,14 +242,15 @@ function M.request(method, params, callback)
       if callback then
         callback(err, result)
       elseif err then
-        M.notify(M.words(err), vim.log.levels.ERROR)
+        M.report(err)
       end
     end
     local _
+    -- No buffer is named (0 would do nothing): what was typed and held back in any of them is sent first.
     if vim.fn.has("nvim-0.11") == 1 then
-      _, request_id = client:request(method, params, done, 0)
+      _, request_id = client:request(method, params, done)
     else
-      _, request_id = client.request(method, params, done, 0)
+      _, request_id = client.request(method, params, done)
     end
   end)
   return function()
@@ -258,6 +270,14 @@ end
 function M.words(err)
   local hint = err.data and err.data.hint
   return (err.message or "something went wrong") .. ((hint and hint ~= "") and (" — " .. hint) or "")
+end
+
+--- Tell of an error, unless the user has been told already.
+---@param err table
+function M.report(err)
+  if not err.quiet then
+    M.notify(M.words(err), vim.log.levels.ERROR)
+  end
 end
 
 --- Send what was typed and is still held back, so that the server judges the text as it is now.

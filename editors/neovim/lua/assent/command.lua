@@ -59,7 +59,7 @@ local function with_session(method, extra, done)
     end
     client().request(method, vim.tbl_extend("force", { sessionId = session.id }, extra or {}), function(err, result)
       if err then
-        return client().notify(client().words(err), vim.log.levels.ERROR)
+        return client().report(err)
       end
       done(result)
     end)
@@ -119,7 +119,7 @@ end
 local function pick_session()
   client().request(requests().session_list, { cwd = client().root() }, function(err, result)
     if err then
-      return client().notify(client().words(err), vim.log.levels.ERROR)
+      return client().report(err)
     end
     if #result.sessions == 0 then
       return client().notify("no conversations in this project yet; :Assent chat starts one")

@@ -22,7 +22,13 @@ function M.check()
     })
   end
   health.ok("server: " .. vim.fn.exepath(command[1]))
-  local program = vim.list_slice(command, 1, #command - 2)
+  local program = {}
+  for _, word in ipairs(command) do
+    if word == "serve" then
+      break
+    end
+    table.insert(program, word)
+  end
   local done = vim.system(vim.list_extend(program, { "doctor", "--json" }), { text = true, timeout = 20000 }):wait()
   local ok, findings = pcall(vim.json.decode, done.stdout or "")
   if not ok then

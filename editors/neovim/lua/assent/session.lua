@@ -149,7 +149,7 @@ function M.new(options, callback)
   local params = vim.tbl_extend("force", { cwd = client.root() }, options or {})
   client.request(protocol.requests.session_new, params, function(err, result)
     if err then
-      client.notify(client.words(err), vim.log.levels.ERROR)
+      client.report(err)
       return callback(nil)
     end
     local session = M.get(result.sessionId)
@@ -170,7 +170,7 @@ function M.attach(id, callback)
   end
   client.request(protocol.requests.session_attach, params, function(err, answer)
     if err then
-      client.notify(client.words(err), vim.log.levels.ERROR)
+      client.report(err)
       return callback(nil, nil)
     end
     session.connected = true
@@ -207,7 +207,7 @@ function M.send(session, prompt, options, callback)
   local params = vim.tbl_extend("force", { sessionId = session.id, prompt = prompt }, options or {})
   client.request(protocol.requests.session_send, params, function(err, result)
     if err then
-      client.notify(client.words(err), vim.log.levels.ERROR)
+      client.report(err)
     end
     if callback then
       callback(err, result)
@@ -219,7 +219,7 @@ end
 function M.interrupt(session)
   client.request(protocol.requests.session_interrupt, { sessionId = session.id }, function(err)
     if err then
-      client.notify(client.words(err), vim.log.levels.ERROR)
+      client.report(err)
     end
   end)
 end

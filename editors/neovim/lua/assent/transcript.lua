@@ -10,7 +10,7 @@ local signs = vim.api.nvim_create_namespace("assent_state")
 ---@field kind "text"|"thinking"|"tool"|"note"|"heading"
 ---@field first integer extmark of its first line
 ---@field last integer extmark of its last line
----@field detail boolean? whether its details have been written
+---@field blank integer how many empty lines stand before its text
 
 ---@class assent.Transcript
 ---@field bufnr integer
@@ -73,22 +73,18 @@ end
 function Transcript:add(key, kind, lines, options)
   self:change(function()
     local bufnr = self.bufnr
-    local start
-    if is_empty(bufnr) then
-      vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-      start = 0
-    else
-      local text = lines
-      if options and options.blank then
-        text = vim.list_extend({ "" }, lines)
-      end
-      start = vim.api.nvim_buf_line_count(bufnr) + (#text - #lines)
-      vim.api.nvim_buf_set_lines(bufnr, -1, -1, false, text)
-    end
+    local empty = is_empty(bufnr)
+    local count = vim.api.nvim_buf_line_count(bufnr)
+    local above = vim.api.nvim_buf_get_lines(bufnr, count - 1, count, false)[1]
+    local blank = not empty and options and options.blank and above ~= "" and 1 or 0
+    local start = empty and 0 or count
+    local text = blank == 1 and vim.list_extend({ "" }, lines) or lines
+    vim.api.nvim_buf_set_lines(bufnr, start, -1, false, text)
     self.entries[key] = {
       kind = kind,
+      blank = blank,
       first = vim.api.nvim_buf_set_extmark(bufnr, marks, start, 0, {}),
-      last = vim.api.nvim_buf_set_extmark(bufnr, marks, start + #lines - 1, 0, { right_gravity = false }),
+      last = vim.api.nvim_buf_set_extmark(bufnr, marks, start + #text - 1, 0, { right_gravity = false }),
     }
   end)
 end
@@ -136,7 +132,7 @@ function Transcript:state(key, text, highlight)
     return
   end
   local first = self:rows(entry)
-  vim.api.nvim_buf_set_extmark(self.bufnr, signs, first, 0, {
+  vim.api.nvim_buf_set_extmark(self.bufnr, signs, first + entry.blank, 0, {
     id = entry.first,
     virt_text = { { text, highlight } },
     virt_text_pos = "eol",
