@@ -272,6 +272,21 @@ async def test_a_background_command_can_be_watched_and_is_announced_when_it_ends
     ]
 
 
+async def test_the_model_is_told_once_that_a_background_command_ended(box: Toolbox) -> None:  # L11
+    await box.call("Bash", command="exit 3", run_in_background=True)
+    await _finished(box)
+    (told,) = box.jobs.take_finished()
+    assert (told["state"], told["exitCode"]) == ("failed", 3)
+    assert box.jobs.take_finished() == []
+    await box.call("Bash", command="true", run_in_background=True)
+    await _finished(box)
+    await box.call("BashOutput", bash_id=box.jobs.list()[-1]["jobId"])
+    assert box.jobs.take_finished() == [], "it has seen the end itself"
+    await box.call("Bash", command="sleep 1000", run_in_background=True)
+    await box.call("KillShell", shell_id=box.jobs.list()[-1]["jobId"])
+    assert box.jobs.take_finished() == []
+
+
 async def test_a_background_command_can_be_stopped(box: Toolbox) -> None:
     await box.call("Bash", command="sleep 1000 & wait", run_in_background=True)
     job_id = str(box.jobs.list()[0]["jobId"])

@@ -92,6 +92,13 @@ async def test_a_file_that_never_ends_is_cut_off(box: Toolbox) -> None:
         disk.read_bytes("/proc/self/maps", limit=100)
 
 
+@pytest.mark.parametrize("path", ["/proc/self/environ", "/proc/thread-self/environ", "/proc/self/auxv"])
+async def test_the_environment_of_a_process_is_not_read(box: Toolbox, path: str) -> None:
+    (box.root / "link").symlink_to(path)
+    assert "may hold keys" in await box.error("Read", file_path=path)
+    assert "may hold keys" in await box.error("Read", file_path="link")
+
+
 async def test_a_missing_file_is_told_with_the_name_that_was_meant(box: Toolbox) -> None:
     (box.root / "settings.json").write_text("{}")
     error = await box.error("Read", file_path="setings.json")

@@ -42,6 +42,7 @@ async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
             await turn.publish(message)
     for message in turn.conversation.inbox.take(later=slept):
         await turn.publish(message)
+    await _finished_jobs(turn)
     await _prefetched(turn)
     await _late_memory(turn)
     with anyio.move_on_after(LOOK_SECONDS):
@@ -56,6 +57,7 @@ async def attach_at_start(turn: Turn) -> None:
     """What to tell with the prompt itself: reminders, and what came while the agent was idle."""
     for message in turn.conversation.inbox.take(later=True):
         await turn.publish(message)
+    await _finished_jobs(turn)
     await _late_memory(turn)
     await _new_day(turn)
     with anyio.move_on_after(LOOK_SECONDS):
@@ -63,6 +65,16 @@ async def attach_at_start(turn: Turn) -> None:
     if turn.app.mode == "plan":
         await turn.publish(turn.attachment("plan_mode", PLAN_REMINDER))
     await _prefetched(turn)
+
+
+async def _finished_jobs(turn: Turn) -> None:
+    """Background commands that ended since the model last heard of them (S5)."""
+    jobs = turn.config.services.jobs
+    for job in jobs.take_finished() if jobs is not None else []:
+        how = f"{job['state']}, exit code {job['exitCode']}" if "exitCode" in job else str(job["state"])
+        text = f"The background command {job['jobId']} has ended ({how}): {job['command']}"
+        text += "\nRead its output with BashOutput."
+        await turn.publish(turn.attachment("task_notification", text, dict(job)))
 
 
 async def _prefetched(turn: Turn) -> None:

@@ -173,7 +173,7 @@ async def _kept(turn: Turn, state: State) -> tuple[Block, ...]:
             except ToolError:
                 continue
     jobs = turn.config.services.jobs
-    running = [f"{job.get('id', '')} {job.get('command', '')}".strip() for job in jobs.list()] if jobs else []
+    running = [f"{job['jobId']} {job['command']}" for job in jobs.list() if job["state"] == "running"] if jobs else []
     return kept_blocks(
         files=files,
         todos=app.todos,

@@ -47,8 +47,9 @@ class BashOutput(Tool[BashOutputInput]):
                 wanted = re.compile(input.filter)
             except re.error as error:
                 raise ToolError(f"The filter is not a valid regular expression: {error}") from None
-            text = "\n".join(line for line in text.splitlines() if wanted.search(line))
+            text = "\n".join(line for line in text.split("\n") if wanted.search(line))
         job.read_to = job.process.received
+        job.told = job.state != "running"
         if len(text) > _MOST:
             where = f"; all of it is in {ctx.spill.write(ctx.tool_use_id, text)}" if ctx.spill else ""
             text = f"[… the first {len(text) - _MOST:,} characters left out{where} …]\n{text[-_MOST:]}"

@@ -9,6 +9,7 @@ Knows nothing of text, plans or editors; speaks in ToolErrors that say what to d
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Generator
@@ -19,6 +20,7 @@ from assent.types.errors import FileMissing, ToolError
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PROCESS_SECRETS = re.compile(r"/proc/\d+/(?:task/\d+/)?(?:environ|mem|auxv)")
 _KINDS = (
     (stat.S_ISDIR, "is a directory; list it with Glob, or with `ls` in Bash"),
     (stat.S_ISFIFO, "is a named pipe, not a file; reading it could wait for ever"),
@@ -46,6 +48,7 @@ def read_bytes(path: str, *, limit: int = MAX_BYTES, directory: int | None = Non
     try:
         status = os.fstat(fd)
         _refuse_kind(path, status, limit)
+        _refuse_secrets(path, fd)
         data = _read_all(fd, status.st_size, limit)
     except OSError as error:
         raise unusable(path, error) from None
@@ -120,6 +123,16 @@ def _refuse_kind(path: str, status: os.stat_result, limit: int) -> None:
             raise ToolError(f"{path} {words}")
     if status.st_size > limit:
         raise _too_large(path, status.st_size, limit)
+
+
+def _refuse_secrets(path: str, fd: int) -> None:
+    """The environment and memory of a process may hold our key, and ours do: seen by where the path really led."""
+    try:
+        led = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 -- a string is wanted
+    except OSError:
+        return  # no /proc, so none of its files either
+    if _PROCESS_SECRETS.fullmatch(led):
+        raise ToolError(f"{path} shows the environment or memory of a process, which may hold keys; it is not read")
 
 
 def _too_large(path: str, size: int, limit: int) -> ToolError:

@@ -56,9 +56,9 @@ class Glob(Tool[GlobInput]):
         base, pattern = _base(input, ctx.cwd)
         if not os.path.isdir(base):  # noqa: PTH112, ASYNC240 -- one stat; a thread would cost more
             raise FileMissing(f"{base} is not a folder")
-        start = f"{base}/{static_prefix(pattern)}".rstrip("/")
-        chosen = self._chosen(base, pattern)
+        start = f"{base}/{static_prefix(pattern)}".rstrip("/") or "/"
         rg = self._find_rg()
+        chosen = self._chosen(base, pattern, by_name=rg is not None and _names_only(pattern))
         if rg is None:
             found = await to_thread.run_sync(lambda: ripgrep.newest_first(chosen(files_below(start))))
             complete = True
@@ -76,17 +76,22 @@ class Glob(Tool[GlobInput]):
             shown.append("[The search was cut short; these are not all the files]")
         return ToolOutput(content="\n".join(shown), summary=f"{len(found)} files")
 
-    def _chosen(self, base: str, pattern: str) -> Choose:
-        """Keeps the paths that are wanted and may be shown."""
+    def _chosen(self, base: str, pattern: str, *, by_name: bool) -> Choose:
+        """Keeps the paths that are wanted and may be shown; `by_name`: rg has picked the wanted ones already."""
         fullmatch = compiled(pattern).fullmatch
         cut = len(base) + 1 if base != "/" else 1
         may_read = self._may_read
 
         def choose(paths: Iterable[str]) -> list[str]:
-            kept = [path for path in paths if fullmatch(path, cut)]
+            kept = list(paths) if by_name else [path for path in paths if fullmatch(path, cut)]
             return kept if may_read is None else [path for path in kept if may_read(path)]
 
         return choose
+
+
+def _names_only(pattern: str) -> bool:
+    """A file's own name decides, in whatever folder it is."""
+    return "/" not in pattern.removeprefix("**/") and name_pattern(pattern) is not None
 
 
 def _newest_first(choose: Choose) -> Callable[[Iterator[bytes]], list[str]]:

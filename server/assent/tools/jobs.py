@@ -31,6 +31,7 @@ class Job:
         self.background = background
         self.killed = False
         self.read_to = 0  # how much of its output the model has seen
+        self.told = False  # the model knows how it ended
         self.settled = anyio.Event()
 
     @property
@@ -97,6 +98,13 @@ class ShellJobs:
                 self._on_change(job.as_json())
                 return job.job_id
         return None
+
+    def take_finished(self) -> list[Json]:
+        """Background jobs whose end the model has not heard of yet; each is given once (L11)."""
+        ended = [job for job in self._jobs.values() if job.background and not job.told and job.state != "running"]
+        for job in ended:
+            job.told = True
+        return [job.as_json() for job in ended]
 
     def list(self) -> list[Json]:
         return [job.as_json() for job in self._jobs.values() if job.background or job.state == "running"]

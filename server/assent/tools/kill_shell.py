@@ -31,6 +31,7 @@ class KillShell(Tool[KillShellInput]):
         if not isinstance(ctx.jobs, ShellJobs):
             raise ToolError("This session has no background commands")
         job = ctx.jobs.get(input.shell_id)
+        job.told = True
         if not await ctx.jobs.kill(job.job_id):
             return ToolOutput(content=f"{job.job_id} had already ended ({job.state}).", summary=job.state)
         return ToolOutput(content=f"Stopped {job.job_id}: {job.command}", summary="stopped")
