@@ -26,43 +26,44 @@ class Outlet(Generic[T]):
     """Where a turn puts its messages. Sending is cheap while there is room, and waits while there is none."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
-        self._items: deque[T] = deque()
+        self.items: deque[T] = deque()
         self._capacity = capacity
         self._ready = asyncio.Event()
         self._room = asyncio.Event()
+        self._waiting = 0
         self.dropped = 0
 
     async def send(self, item: T) -> None:
-        if len(self._items) >= self._capacity:
+        if len(self.items) >= self._capacity:
             await self.room()
-        self._items.append(item)
+        self.items.append(item)
         self._ready.set()
 
     async def room(self) -> None:
         """Wait until the reader has caught up."""
-        while len(self._items) >= self._capacity:
-            self._room.clear()
-            await self._room.wait()
+        self._waiting += 1
+        try:
+            while len(self.items) >= self._capacity:
+                self._room.clear()
+                await self._room.wait()
+        finally:
+            self._waiting -= 1
 
     def post(self, item: T, *, droppable: bool) -> None:
         """Send from code that cannot wait; what is droppable is lost when nobody reads for long."""
-        if droppable and len(self._items) >= POSTED_CAPACITY:
+        if droppable and len(self.items) >= POSTED_CAPACITY:
             self.dropped += 1
             return
-        self._items.append(item)
+        self.items.append(item)
         self._ready.set()
 
-    async def read(self, done: Callable[[], bool]) -> AsyncGenerator[T, None]:
-        while True:
-            while self._items:
-                item = self._items.popleft()
-                if len(self._items) < self._capacity:
-                    self._room.set()
-                yield item
-            if done():
-                return
-            self._ready.clear()
-            await self._ready.wait()
+    def taken(self) -> None:
+        if self._waiting and len(self.items) < self._capacity:
+            self._room.set()
+
+    async def ready(self) -> None:
+        self._ready.clear()
+        await self._ready.wait()
 
     def wake(self) -> None:
         self._ready.set()
@@ -75,9 +76,16 @@ async def merged(
     outlet: Outlet[T] = Outlet(capacity)
     task = asyncio.create_task(run(outlet))
     task.add_done_callback(lambda _task: outlet.wake())
+    items = outlet.items
     try:
-        async for item in outlet.read(task.done):
-            yield item
+        while True:
+            while items:
+                item = items.popleft()
+                outlet.taken()
+                yield item
+            if task.done():
+                break
+            await outlet.ready()
         await task
     finally:
         await _end(task)

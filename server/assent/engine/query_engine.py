@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
@@ -47,6 +46,7 @@ from assent.types.messages import (
 )
 from assent.types.permissions import Allow, Deny, Mode, Verdict
 from assent.types.ports import ToolCall
+from assent.types.usage import Usage
 
 logger = logging.getLogger(__name__)
 
@@ -82,12 +82,17 @@ class QueryEngine:
     ) -> AsyncGenerator[Message, None]:
         """One turn. Never raises on abort: it yields the result. Closing the generator is an abort without one."""
         blocks = (text_block(prompt),) if isinstance(prompt, str) else tuple(prompt)
-        return self._submit(blocks, uuid or self.config.deps.new_id(), is_meta=is_meta, token_budget=token_budget)
+        drive = partial(self._drive, blocks, uuid or self.config.deps.new_id(), is_meta, token_budget)
+        return merged(drive, capacity=max(1, self.config.ahead))
 
     def abort(self) -> None:
         """Ask the running turn to end; its result still comes."""
         if self._turn is not None:
             self._turn.stop("abort")
+
+    def book(self, model: str, usage: Usage, cost_usd: float) -> None:
+        """Count a call made beside the conversation, a classifier's or a web search, as the session's (Q9)."""
+        self._conversation.ledger.book(model, usage, cost_usd)
 
     def enqueue(self, message: UserMessage | Attachment, priority: Priority = "next") -> None:
         """Something for the model to read between steps of the running turn, or with the next one (L11)."""
@@ -100,6 +105,11 @@ class QueryEngine:
     def set_model(self, model: str) -> None:
         """For the turns to come."""
         self._model = model
+
+    @property
+    def model(self) -> str:
+        """What the next turn starts with; `/model` may have changed it."""
+        return self._model
 
     @property
     def messages(self) -> list[ConversationMessage]:
@@ -145,19 +155,11 @@ class QueryEngine:
 
     # --- one turn ----------------------------------------------------------------------------------------------------
 
-    async def _submit(
-        self, blocks: tuple[Block, ...], uuid: str, *, is_meta: bool, token_budget: int | None
-    ) -> AsyncGenerator[Message, None]:
-        if self._turn is not None:
-            raise RuntimeError("This conversation is already in a turn; wait for its result or abort it.")
-        drive = partial(self._drive, blocks, uuid, is_meta, token_budget)
-        async with aclosing(merged(drive, capacity=max(1, self.config.ahead))) as messages:
-            async for message in messages:
-                yield message
-
     async def _drive(
         self, blocks: tuple[Block, ...], uuid: str, is_meta: bool, token_budget: int | None, outlet: Outlet[Message]
     ) -> None:
+        if self._turn is not None:
+            raise RuntimeError("This conversation is already in a turn; wait for its result or abort it.")
         began = self.config.deps.clock()
         turn = self._turn = self._new_turn(outlet, token_budget)
         unlisten = self._abort.listen(lambda: turn.stop("abort"))

@@ -107,6 +107,8 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
                     case StreamEvent():
                         meter.watch(event.event)
                         answer.watch(event)
+                        await turn.tell(event)
+                        continue
                     case AssistantMessage():
                         answer.messages.append(event)
                         answer.open_uuid = ""

@@ -1,0 +1,174 @@
+"""Details of recovery that the table of reasons does not show (L5–L7, L10, M5)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import anyio
+import pytest
+
+from assent.engine.config import ToolServices
+from assent.tools.bash import Bash
+from assent.tools.files import DiskWorkspace
+from assent.types.blocks import text_of
+from assent.types.messages import (
+    ApiRetry,
+    AssistantMessage,
+    CompactBoundary,
+    Message,
+    Tombstone,
+    ToolProgress,
+    ToolStarted,
+)
+from enginekit import Change, Echo, Gate, Reader, Stage
+from enginekit.stage import OTHER_MODEL
+from fakeapi import Limits, Reply, failure, text, thinking, tool
+
+
+async def test_thoughts_of_one_model_are_never_sent_to_another() -> None:  # L10, M7
+    async with Stage(
+        tools=[Echo()], fallback_model=OTHER_MODEL, thinking={"type": "adaptive"}, model="claude-opus-5"
+    ) as stage:
+        stage.api.reply(thinking("let me see"), tool("Echo", text="a"))
+        for _ in range(3):
+            stage.api.error(529)
+        stage.api.reply(thinking("I take over"), tool("Echo", text="b"))
+        stage.api.reply(text("done"))
+        turn = await stage.turn()
+        assert turn.transitions == ["next_turn", "fallback_model_retry", "next_turn"]
+        assert [call.body["model"] for call in stage.api.calls][-2:] == [OTHER_MODEL] * 2  # for the rest of the turn
+        assert "let me see" not in str(stage.api.calls[-1].messages)
+        assert "I take over" in str(stage.api.calls[-1].messages)
+        stage.api.reply(text("back"))
+        await stage.turn("next")  # the endpoint would refuse a signature made by another model
+        assert stage.api.calls[-1].body["model"] == "claude-opus-5"
+
+
+async def test_safe_calls_of_a_withdrawn_answer_are_cancelled() -> None:  # L10
+    gate = Gate()
+    async with Stage(tools=[gate]) as stage:
+        stage.api.cut(tool("Gate", text="first"), text("and more words to come"), at_event=10)
+        stage.api.reply(text("without it"))
+        turn = await stage.turn()
+        assert turn.transitions == ["stream_retry"]
+        assert gate.cancelled == ["first"]
+        (stone,) = turn.of(Tombstone)
+        shown = {m.uuid for m in turn.of(AssistantMessage) if m.uuid in stone.message_uuids}
+        assert shown
+        assert "Gate" not in str(stage.api.calls[-1].messages)
+
+
+async def test_waits_between_retries_are_told_before_they_begin() -> None:  # Q5, M3
+    async with Stage() as stage:
+        stage.api.error(500)
+        stage.api.error(429, retry_after=7)
+        stage.api.reply(text("ok"))
+        turn = await stage.turn()
+        told = turn.of(ApiRetry)
+        assert [(retry.attempt, retry.status) for retry in told] == [(1, 500), (2, 429)]
+        assert told[1].delay_ms == 7_000
+        assert stage.clock.slept == [0.5, 7.0]
+        assert turn.errors == []
+
+
+async def test_a_surfaced_error_keeps_the_words_that_were_shown() -> None:  # L10
+    async with Stage() as stage:
+        for _ in range(4):
+            stage.api.cut(text("half of ", "an answer"), at_event=3)
+        turn = await stage.turn()
+        assert turn.result.terminal == "model_error"
+        assert [text_of(m.content) for m in turn.of(AssistantMessage) if not m.error] == ["half of "]
+        stage.assert_reloads()
+
+
+async def test_an_overflow_compacts_once_and_the_turn_goes_on_from_the_summary() -> None:  # C6, L7
+    async with Stage(tools=[Reader(size=4_000)]) as stage:
+        for number in range(6):
+            stage.api.reply(tool("Read", text=f"file{number}"))
+        stage.api.error(400, "prompt is too long: 210000 tokens > 200000 maximum")
+        stage.api.when("about to be replaced", Reply(parts=(text("<summary>Read six files.</summary>"),)))
+        stage.api.reply(tool("Read", text="file6"))
+        stage.api.reply(text("done"))
+        turn = await stage.turn("read them")
+        assert turn.transitions == [*["next_turn"] * 6, "reactive_compact_retry", "next_turn"]
+        (boundary,) = turn.of(CompactBoundary)
+        assert (boundary.trigger, boundary.summary) == ("reactive", "Read six files.")
+        assert "file0" not in str(stage.api.calls[-1].messages)
+        assert "file0" in str(stage.engine.messages)
+
+
+async def test_the_summarising_call_is_made_shorter_until_it_fits() -> None:  # C5
+    async with Stage(tools=[Reader(size=4_000)]) as stage:
+        for number in range(6):
+            stage.api.reply(tool("Read", text=f"file{number}"))
+        stage.api.error(400, "prompt is too long: 210000 tokens > 200000 maximum")
+        too_long = "prompt is too long: 201000 tokens > 200000 maximum"
+        stage.api.when(
+            "about to be replaced", failure(400, too_long), Reply(parts=(text("<summary>Files.</summary>"),))
+        )
+        stage.api.reply(text("done"))
+        turn = await stage.turn("read them")
+        assert turn.result.terminal == "completed"
+        asked = [len(call.messages) for call in stage.api.requests if "about to be replaced" in call.last_text]
+        assert len(asked) == 2 and asked[1] < asked[0]
+
+
+async def test_autocompact_stops_trying_after_three_failures(caplog: pytest.LogCaptureFixture) -> None:  # C5
+    async with Stage(tools=[Echo()], limits=Limits(window=60_000, max_output=8_000)) as stage:
+        stage.api.when("about to be replaced", *[Reply(parts=(text("<analysis>hm"),)) for _ in range(3)])
+        for number in range(30):
+            stage.api.reply(tool("Echo", text=f"{number} " * 1_400))
+        stage.api.otherwise(Reply(parts=(text("done"),)))
+        turn = await stage.turn()
+        assert turn.result.terminal == "blocking_limit"
+        assert sum("about to be replaced" in call.last_text for call in stage.api.calls) == 3
+        assert "/compact" in turn.result.result
+
+
+async def test_an_abort_kills_the_whole_process_group_of_a_command(tmp_path: Path) -> None:  # L14, T5
+    async with Stage(tools=[Bash()], cwd=str(tmp_path), services=ToolServices(workspace=DiskWorkspace())) as stage:
+        pids = tmp_path / "pids"
+        command = f"(sleep 1000 & echo $! >> {pids}; sleep 1000 & echo $! >> {pids}; echo ready; wait)"
+        stage.api.reply(tool("Bash", command=command))
+
+        def stop(_at: int, message: Message) -> None:
+            if isinstance(message, ToolProgress) and "ready" in message.text:
+                stage.engine.abort()
+
+        turn = await stage.turn(on_message=stop)
+        assert turn.result.terminal == "aborted_tools"
+        with anyio.fail_after(10):
+            for pid in pids.read_text().split():
+                while _alive(int(pid)):
+                    await anyio.lowlevel.checkpoint()
+        stage.api.reply(text("ok"))
+        assert (await stage.turn()).result.terminal == "completed"
+
+
+async def test_progress_is_shown_while_the_tool_still_runs() -> None:  # T2
+    gate = Gate()
+    async with Stage(tools=[gate, Change()]) as stage:
+        stage.api.reply(tool("Gate", text="x"))
+        stage.api.reply(text("ok"))
+
+        def open_it(_at: int, message: Message) -> None:
+            if isinstance(message, ToolProgress):
+                gate.opened.set()
+
+        turn = await stage.turn(on_message=open_it)
+        kinds = turn.kinds
+        assert kinds.index("tool_started") < kinds.index("tool_progress") < kinds.index("tool_finished")
+        assert turn.of(ToolStarted)[0].title == "Gate x"
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        return not Path("/proc").exists()
+    return state != "Z"
