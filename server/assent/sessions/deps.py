@@ -93,6 +93,11 @@ class EngineSpec:
 class Engine(Protocol):
     """What a session uses of `QueryEngine`."""
 
+    @property
+    def model(self) -> str:
+        """What the next turn starts with; a slash command may have changed it."""
+        ...
+
     def submit(
         self,
         prompt: str | Sequence[Block],
@@ -103,7 +108,11 @@ class Engine(Protocol):
     ) -> AsyncGenerator[Message, None]: ...
 
     def context(self) -> Json:
-        """`assent/session/context`: {tokens: {category: n}, window, used, autoCompactAt} (C8)."""
+        """`assent/session/context` (C8)."""
+        ...
+
+    async def aclose(self) -> None:
+        """End everything in the background."""
         ...
 
 

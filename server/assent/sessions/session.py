@@ -228,6 +228,11 @@ class Session:
             raise ProtocolError("permissionDenied", "Your settings do not allow the mode bypassPermissions")
         self.state.mode = mode
 
+    def chose_model(self, model: str) -> None:
+        """A slash command changed the model: it stays changed when the engine is built again."""
+        if model != self.options.model:
+            self.options = replace(self.options, model=model)
+
     def rename(self, title: str) -> None:
         self.title = " ".join(title.split())[:200]
         self.save_state()
@@ -390,6 +395,7 @@ class Session:
             await self.turn.done.wait()
 
     async def close_children(self) -> None:
+        await self.turns.close_engine()
         if self.jobs is not None:
             await self.jobs.close()
 

@@ -44,6 +44,7 @@ class Turns:
         self._reopened = reopened
         self._running = False
         self._engine: Engine | None = None
+        self._stale = False
         self._abort = Abort()
         self._translator = Translator()
 
@@ -104,8 +105,11 @@ class Turns:
 
     async def engine(self) -> Engine:
         """The engine, built (again) from the transcript if need be."""
-        if self._engine is None:
+        if self._engine is None or self._stale:
             session = self._session
+            old, self._engine, self._stale = self._engine, None, False
+            if old is not None:
+                await old.aclose()
             loaded = transcript.Loaded()
             if self._reopened or self.count > 1:
                 loaded = await anyio.to_thread.run_sync(transcript.load, session.record.path)
@@ -119,7 +123,11 @@ class Turns:
 
     def forget_engine(self) -> None:
         """The next turn gets a new one: model, settings or the conversation itself have changed."""
-        self._engine = None
+        self._stale = True
+
+    async def close_engine(self) -> None:
+        if self._engine is not None:
+            await self._engine.aclose()
 
     def show(self, message: Message) -> None:
         """One engine message as events."""
@@ -243,7 +251,7 @@ class Turns:
         except Exception as problem:
             log.exception("turn %s of session %s broke", turn.id, session.id)
             error = f"Something broke inside Assent: {problem}"
-            self._engine = None
+            self._stale = True
         if not started:
             session.publish(turn_started(None, turn.content, messageId=turn.uuid))
         if result is None:
@@ -263,6 +271,8 @@ class Turns:
         session.publish({"type": "turnFinished", "result": wire_result(result)})
         self.current = None
         self.unshown.clear()
+        if self._engine is not None and not self._stale:
+            session.chose_model(self._engine.model)
         session.events.turn_ended()
         session.turn_ended(result)
         session.publish({"type": "status", "state": "idle"})
