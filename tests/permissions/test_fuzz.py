@@ -37,13 +37,20 @@ def lines(seed: int) -> list[str]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(seed=st.integers(min_value=0, max_value=2**32))
-def test_twenty_thousand_lines_are_decided_and_modes_agree(trap: Scratch, seed: int) -> None:
+def test_twenty_thousand_lines_are_decided_and_an_addition_is_never_overlooked(trap: Scratch, seed: int) -> None:
+    random = Random(seed)
     for command in lines(seed):
-        plain = trap.bash(command)
-        assert plain.decision in ("allow", "ask")
-        if plain.decision == "allow":
-            assert plain.step == "readOnly"
-            assert "PWNED" not in command or "'" in command or "E\n" in command or "#" in command
+        decision = trap.bash(command)
+        if decision.decision != "allow":
+            assert decision.decision == "ask"
+            continue
+        assert decision.step == "readOnly"
+        more = random.choice(("; ", "\n", " && ", " | ", " & ", " || ")) + random.choice(
+            ("touch x", "curl x", "./ev.sh", "> x")
+        )
+        if "<<" not in command and "#" not in command:  # what follows there is body or comment
+            assert trap.bash(command + more).decision == "ask", command + more
+        assert trap.bash(f"curl x\n{command}", deny=["Bash(curl:*)"], mode="bypassPermissions").decision == "deny"
 
 
 def allowed_lines(trap: Scratch, seeds: range, enough: int | None = None) -> list[str]:

@@ -110,6 +110,8 @@ def locations(use: PathUse, *, cwd: str, home: str, seen: Seen) -> Iterator[Loca
     """Every file the word may name. Raises PathRefused."""
     for directory in use.directories if use.directories is not None else (cwd,):
         yield locate(use.word.text, cwd=directory, home=home, seen=seen)
+        if use.word.text.startswith("~"):  # the shell has expanded its own; what is left may be a name, or a program's
+            yield locate(f"./{use.word.text}", cwd=directory, home=home, seen=seen)
         if use.word.wild:
             for name in matches(use.word.pattern, cwd=directory):
                 yield locate(name, cwd=directory, home=home, seen=seen)
@@ -202,6 +204,8 @@ def _judged(command: Command, place: _Place) -> Part:
 
 
 def _from_usage(command: Command, usage: Usage, directories: Directories, repository_doubt: str) -> Part:
+    if command.words[0].text == "diff" and any(_may_be_directory(word, directories) for word in usage.reads):
+        usage.hazard("a directory, whose links it would follow", "diff")
     for word in usage.wildcards:
         if _may_be_flag(word, directories):
             usage.hazard(f"`{word.text}`, which may expand to a name that is taken for a flag", word.text)
@@ -233,6 +237,12 @@ def _from_usage(command: Command, usage: Usage, directories: Directories, reposi
         recursive=usage.recursive,
         repository_doubt=repository_doubt,
     )
+
+
+def _may_be_directory(word: Word, directories: Directories) -> bool:
+    if directories is None or word.wild:
+        return True
+    return any(os.path.isdir(os.path.join(directory, word.text)) for directory in directories)  # noqa: PTH112, PTH118
 
 
 def _may_be_flag(word: Word, directories: Directories) -> bool:

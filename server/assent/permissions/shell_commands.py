@@ -91,7 +91,7 @@ COMMANDS: dict[str, Row] = {
     "command": row("-v -V", "text", check=languages.check_command),
     "file": row(
         """
-            -b -h -i -k -L -N -n -0 -p -r --brief --mime --mime-type --mime-encoding --extension --keep-going
+            -b -h -i -k -L -N -n -0 -r --brief --mime --mime-type --mime-encoding --extension --keep-going
             --dereference --no-dereference --no-pad --raw --print0
         """,
         wild_flags=False,
@@ -162,7 +162,9 @@ COMMANDS: dict[str, Row] = {
     "od": row("-A: -b -c -d -i -j: -l -N: -o -s -t: -v -w? -x --address-radix= --format= --read-bytes= --skip-bytes="),
     "xxd": row("-a -b -c: -e -g: -i -l: -o: -p -s: -u", most=1, wild_flags=False),
     "hexdump": row("-b -c -C -d -n: -o -s: -v -x", wild_flags=False),
-    "strings": row("-a -n: -t: -e: -o --all --bytes= --radix= --encoding=", wild_flags=False),
+    "strings": row(
+        "-a -n: -t: -e: -o --all --bytes= --radix= --encoding=", wild_flags=False, check=languages.check_strings
+    ),
     "md5sum": row(_SUM, wild_flags=False),
     "sha1sum": row(_SUM, wild_flags=False),
     "sha224sum": row(_SUM, wild_flags=False),
@@ -207,7 +209,7 @@ COMMANDS: dict[str, Row] = {
     "ps": row("", "text", check=languages.check_ps),
     "sed": row(
         """
-            -n -E -r -s -u -z -e: -l: --quiet --silent --regexp-extended --expression= --line-length= --separate
+            -n -E -r -s -u -z -e: --quiet --silent --regexp-extended --expression= --separate
             --unbuffered --null-data --posix --sandbox
         """,
         "text",

@@ -127,9 +127,9 @@ SUBCOMMANDS: dict[str, Row] = {
     ),
     "branch": row(
         """
-            -a -r -l -v -i --list --all --remotes --verbose --show-current --merged= --no-merged= --contains=
-            --no-contains= --points-at= --sort= --format= --color=? --no-color --column=? --no-column --ignore-case
-            --abbrev=? --no-abbrev
+            -a -r -l -v -i --list --all --remotes --verbose --show-current --merged --merged= --no-merged
+            --no-merged= --contains --contains= --no-contains --no-contains= --points-at --points-at= --sort=
+            --format= --color=? --no-color --column=? --no-column --ignore-case --abbrev=? --no-abbrev
         """,
         "text",
         wild_flags=False,
@@ -137,8 +137,9 @@ SUBCOMMANDS: dict[str, Row] = {
     ),
     "tag": row(
         """
-            -l -i -n? --list --sort= --format= --contains= --no-contains= --merged= --no-merged= --points-at=
-            --column=? --no-column --color=? --ignore-case
+            -l -i -n? --list --sort= --format= --contains --contains= --no-contains --no-contains= --merged
+            --merged= --no-merged --no-merged= --points-at --points-at= --column=? --no-column --color=?
+            --ignore-case
         """,
         "text",
         wild_flags=False,
@@ -198,7 +199,10 @@ SUBCOMMANDS: dict[str, Row] = {
         wild_flags=False,
     ),
     "for-each-ref": row(
-        "--count= --sort= --format= --points-at= --merged= --no-merged= --contains= --no-contains= --ignore-case",
+        """
+            --count= --sort= --format= --points-at --points-at= --merged --merged= --no-merged --no-merged=
+            --contains --contains= --no-contains --no-contains= --ignore-case
+        """,
         "text",
         wild_flags=False,
         check=_gpg_free,

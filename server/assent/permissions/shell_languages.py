@@ -159,9 +159,7 @@ def check_bracket(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
     check_test(words[:-1], usage, used)
 
 
-_JQ_REACHES_OUT = re.compile(
-    r"\b(?:env|ENV|import|include|modulemeta|input_filename|get_search_list|getpath|debug|stderr|halt_error)\b|\$__"
-)
+_JQ_REACHES_OUT = re.compile(r"\b(?:env|ENV|import|include|modulemeta|get_search_list)\b|\$__")
 
 
 def check_jq(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
@@ -176,6 +174,13 @@ def check_jq(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
 def check_sleep(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
     if len(words) != 1 or not re.fullmatch(r"\d{1,2}(?:\.\d+)?s?", words[0].text):
         usage.hazard("a long sleep", words[0].text if words else "sleep")
+
+
+def check_strings(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """`@file` is read for more arguments."""
+    for word in usage.operands:
+        if word.text.startswith("@") or word.wild_start:
+            usage.hazard(f"`{word.text}` may name a file of arguments", word.text)
 
 
 def check_cd(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:

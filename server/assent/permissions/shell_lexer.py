@@ -35,10 +35,10 @@ _OPERATOR = re.compile(r"&&|\|\||&>>|&>|>>|>\||>&|<&|<<<|<<-|<<|<>|[;&|()<>]")
 _REDIRECTS = frozenset({"&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"})
 _VARIABLE = r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\}|\?)"
 _WORD = re.compile(
-    r"(?:[^\s'\"\\$`;&|()<>]"  # plain
+    r"(?:[^ \t\n'\"\\$`;&|()<>]"  # plain
     r"|\\[^\n]"  # one quoted character
     r"|'[^']*'"
-    rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\"\s]))*\""
+    rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\" ]))*\""
     rf"|{_VARIABLE})+"
 )
 _RESERVED = names("if then elif else fi for while until case select function coproc do done esac in [[ ]]")

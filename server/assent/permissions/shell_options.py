@@ -124,7 +124,7 @@ def _long(row: Row, word: Word, words: Sequence[Word], position: int, usage: Usa
         elif not row.options & {f"{name}=", f"{name}=?"}:
             usage.hazard(f"the flag `{name}`", name)
         return position
-    if name in row.options or f"{name}=?" in row.options:
+    if f"{name}=?" in row.options:
         return position
     if (f"{name}=" in row.options or f"{name}=<" in row.options) and position < len(words):
         if f"{name}=<" in row.options:
@@ -132,7 +132,8 @@ def _long(row: Row, word: Word, words: Sequence[Word], position: int, usage: Usa
         elif words[position].wild:
             usage.hazard(f"the value of `{name}` is a wildcard", words[position].text)
         return position + 1
-    usage.hazard(f"the flag `{name}`", name)
+    if name not in row.options:
+        usage.hazard(f"the flag `{name}`", name)
     return position
 
 
