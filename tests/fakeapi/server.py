@@ -187,7 +187,7 @@ class FakeApi:
     @property
     def env(self) -> dict[str, str]:
         """For a spawned program: this endpoint and a key it takes."""
-        return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": self.key or "test"}
+        return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": self.key or "test", "NO_PROXY": "127.0.0.1"}
 
     @property
     def calls(self) -> list[Request]:

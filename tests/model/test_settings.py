@@ -69,6 +69,11 @@ class TestTheOfflineModel:
         assert models.reachable("opus") == "claude-opus-5-5"
         assert models.reachable("offline") == models.default_model == "claude-opus-5-5"
 
+    def test_can_be_asked_for_where_there_are(self) -> None:
+        settings = model_settings({"provider": "offline"}, api_key="k")
+        assert Models(settings).offline
+        assert Models(ModelSettings(endpoint=Endpoint(env={"ANTHROPIC_API_KEY": "k"})), offline_only=True).offline
+
     async def test_does_not_step_in_for_credentials_that_fail(self) -> None:
         async with FakeApi(key="right") as api:
             api.expect_refusal(2)
@@ -107,3 +112,9 @@ class TestAKeyHelper:
             async with aclosing(client(ModelRequest(model="claude-opus-5-5", messages=(user("hi"),)))) as events:
                 async for _ in events:
                     pass
+
+
+def test_the_small_model_is_the_users_choice_and_may_be_an_alias() -> None:
+    assert Models(model_settings({}, api_key="k")).small_model == "claude-haiku-5-5"
+    assert Models(model_settings({"smallModel": "sonnet"}, api_key="k")).small_model == "claude-sonnet-5-5"
+    assert Models(ModelSettings(endpoint=Endpoint(env={}))).small_model == "offline"

@@ -238,5 +238,6 @@ class TestFindingCredentials:
 
     def test_never_shows_the_secret(self) -> None:
         found = credentials.find(env={"ANTHROPIC_API_KEY": "sk-secret"})
-        assert "sk-secret" not in repr(found)
-        assert "sk-secret" not in found.detail
+        endpoint = Endpoint(api_key="sk-secret", env={"ANTHROPIC_API_KEY": "sk-secret"}, headers={"x": "sk-secret"})
+        for shown in (repr(found), found.detail, repr(endpoint), repr(ModelSettings(endpoint=endpoint))):
+            assert "sk-secret" not in shown

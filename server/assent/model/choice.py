@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """Routes each call by the model's name. `offline=True` makes the stand-in the default even where there is a key."""
+    """Routes each call by the model's name. `offline_only` makes the stand-in the default even where there is a key."""
 
     def __init__(self, settings: ModelSettings | None = None, *, offline_only: bool = False) -> None:
         self._settings = settings or ModelSettings()
         self._client: ModelClient | None = None
         self._stand_in: CallModel | None = None
         self.credentials: Credentials = self._settings.endpoint.credentials()
-        self.offline = offline_only or self.credentials.source == "none"
+        self.offline = offline_only or self._settings.offline or self.credentials.source == "none"
 
     @property
     def default_model(self) -> str:
@@ -34,7 +34,9 @@ class Models:
 
     @property
     def small_model(self) -> str:
-        return catalog.OFFLINE_MODEL if self.offline else catalog.SMALL_MODEL
+        if self.offline:
+            return catalog.OFFLINE_MODEL
+        return catalog.resolve(self._settings.small_model or catalog.SMALL_MODEL)
 
     def reachable(self, wanted: str) -> str:
         """What a session gets for the model it wants: the stand-in without credentials, never the stand-in with."""

@@ -13,16 +13,16 @@ class Endpoint:
 
     provider: Provider = "anthropic"
     base_url: str | None = None
-    api_key: str | None = None  # from the editor; the environment is looked at when it is None
+    api_key: str | None = field(default=None, repr=False)  # from the editor; when None the environment is looked at
     key_helper: str | None = None  # a command of the user that prints a key; run again after a 401
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     region: str | None = None  # Bedrock, Vertex
     project: str | None = None  # Vertex
     resource: str | None = None  # Foundry
     ca_bundle: str | None = None
     proxy: str | None = None
     connect_timeout: float = 10.0
-    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
 
     def credentials(self) -> Credentials:
         return find(

@@ -17,6 +17,8 @@ _CORRECTABLE = {field.name for field in dataclasses.fields(ModelInfo)} - {"id"}
 class ModelSettings:
     """Everything a user can say about reaching models."""
 
+    offline: bool = False  # the stand-in, even where there are credentials
+    small_model: str | None = None
     endpoint: Endpoint = field(default_factory=Endpoint)
     betas: tuple[str, ...] = ()
     cache: Literal["5m", "1h", "off"] = "5m"
@@ -31,6 +33,8 @@ def model_settings(own: Mapping[str, Any], *, api_key: str | None = None) -> Mod
     provider = own.get("provider", "anthropic")
     models = cast("Mapping[str, Mapping[str, Any]]", own.get("models") or {})
     return ModelSettings(
+        offline=provider == "offline",
+        small_model=own.get("smallModel"),
         endpoint=Endpoint(
             provider="anthropic" if provider == "offline" else provider,
             base_url=own.get("baseUrl"),
