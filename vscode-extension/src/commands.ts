@@ -55,11 +55,11 @@ export function registerCommands(parts: Parts): vscode.Disposable {
 
     "assent.review.accept": (target?: Target) => onHunk(hunk(target), (id) => review.decide(id, "accept")),
     "assent.review.reject": (target?: Target) => onHunk(hunk(target), (id) => review.decide(id, "reject")),
-    "assent.review.rejectWithReason": (reply: vscode.CommentReply) => onHunk(hunk(reply), (id) => review.decide(id, "reject", { message: reply.text })),
-    "assent.review.acceptWithNote": (reply: vscode.CommentReply) => onHunk(hunk(reply), (id) => review.decide(id, "accept", { message: reply.text })),
+    "assent.review.rejectWithReason": (reply: vscode.CommentReply) => inThread(hunk(reply), (id) => review.decide(id, "reject", { message: reply.text })),
+    "assent.review.acceptWithNote": (reply: vscode.CommentReply) => inThread(hunk(reply), (id) => review.decide(id, "accept", { message: reply.text })),
     "assent.review.edit": (target?: Target) => onHunk(hunk(target), (id) => review.startEditing(id)),
-    "assent.review.saveEdit": (comment: vscode.Comment & { hunkId?: string }) => onHunk(hunk(comment), (id) => review.decide(id, "edit", { newText: bodyOf(comment) })),
-    "assent.review.cancelEdit": (comment: vscode.Comment & { hunkId?: string }) => onHunk(hunk(comment), (id) => review.stopEditing(id)),
+    "assent.review.saveEdit": (comment: vscode.Comment & { hunkId?: string }) => inThread(hunk(comment), (id) => review.decide(id, "edit", { newText: bodyOf(comment) })),
+    "assent.review.cancelEdit": (comment: vscode.Comment & { hunkId?: string }) => inThread(hunk(comment), (id) => review.stopEditing(id)),
     "assent.review.focusThread": (target?: Target) => onHunk(hunk(target), (id) => review.focusThread(id)),
     "assent.review.open": (proposalId: string, hunkId?: string) => review.show(proposalId, hunkId),
     "assent.review.next": () => review.step(1),
@@ -94,6 +94,12 @@ function guarded(server: ServerProcess, run: (...args: unknown[]) => unknown): (
       return undefined;
     }
   };
+}
+
+/** A thread that goes away takes the focus with it when it had it; the editor gets it back. */
+async function inThread(hunkId: string | undefined, act: (hunkId: string) => unknown): Promise<void> {
+  await onHunk(hunkId, act);
+  await vscode.commands.executeCommand("workbench.action.focusActiveEditorGroup");
 }
 
 async function onHunk(hunkId: string | undefined, act: (hunkId: string) => unknown): Promise<void> {

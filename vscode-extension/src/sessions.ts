@@ -7,7 +7,8 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { ResponseError, type CancellationToken, type LanguageClient } from "vscode-languageclient/node";
-import { Conversation, emptyConversation, type Action, type QueuedMessage } from "../webview/conversation";
+import { Conversation, emptyConversation } from "../webview/conversation";
+import type { Action, QueuedMessage } from "../webview/items";
 import {
   METHODS,
   NOTIFICATIONS,

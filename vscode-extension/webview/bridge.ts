@@ -1,6 +1,6 @@
 /** What the chat page and the extension host say to each other. Nothing else crosses between them. */
 import type { CompletionItem, ElicitAnswer, Mention, Mode, PermissionAnswer, SessionInfo } from "../src/protocol";
-import type { Action, ConversationData } from "./conversation";
+import type { Action, ConversationData } from "./items";
 
 export interface Draft {
   text: string;

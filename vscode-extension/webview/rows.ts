@@ -1,5 +1,6 @@
 /** One row of the transcript per item: how each kind is drawn, and drawn again when it changes. */
-import type { Conversation, Item, TextItem, ThinkingItem, UserItem } from "./conversation";
+import type { Conversation } from "./conversation";
+import type { Item, TextItem, ThinkingItem, UserItem } from "./items";
 import { h, icon, iconButton, revealed, textButton } from "./dom";
 import { renderMarkdown, StreamingMarkdown, type CodeActions } from "./markdown";
 import { toolCard, type ToolHost } from "./toolCard";

@@ -44,7 +44,7 @@ export class Workbench {
     return readFileSync(join(this.folder, name), "utf8");
   }
 
-  async start({ settings = {}, theme = "Default Dark Modern" } = {}) {
+  async start({ settings = {}, theme = process.env.ASSENT_THEME ?? "Default Dark Modern" } = {}) {
     this.api = await FakeApi.start(this.children);
     this.port = await freePort();
     const user = join(this.home, "data", "User");
@@ -60,13 +60,24 @@ export class Workbench {
       executablePath: process.env.ASSENT_CHROMIUM ?? "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu", "--force-color-profile=srgb"],
     });
-    this.context = await this.browser.newContext({ viewport: { width: 1280, height: 860 } });
+    this.context = await this.browser.newContext({ viewport: { width: 1360, height: 860 } });
     await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     this.page = await this.context.newPage();
     await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}`);
     await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
     await this.openChat();
     await this.ready();
+    await this.widen(440);
+  }
+
+  /** Gives the side bar this width, with the mouse, as a person would. */
+  async widen(width) {
+    const bar = await this.page.locator(".part.sidebar").boundingBox();
+    await this.page.mouse.move(bar.x + bar.width, 450);
+    await this.page.mouse.down();
+    await this.page.mouse.move(bar.x + width, 450, { steps: 4 });
+    await this.page.mouse.up();
+    await this.page.mouse.move(900, 700);
   }
 
   async startServer() {

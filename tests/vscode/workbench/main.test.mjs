@@ -240,6 +240,21 @@ scene("@ and / complete, and an earlier conversation is found in the history", a
   await bench.chat.locator(".row.user").filter({ hasText: "Write me an add function" }).waitFor({ timeout: 15_000 });
 });
 
+scene("a second chat lives in an editor tab", async () => {
+  await bench.newChat();
+  await bench.command("Assent: New Chat in Editor Tab");
+  const tab = bench.page.frameLocator("iframe.webview.ready >> nth=1").frameLocator("#active-frame");
+  await tab.locator("body[data-kind=tab] textarea.prompt").waitFor({ timeout: 15_000 });
+  await bench.api.script({ blocks: ["In the tab."] });
+  await tab.locator("textarea.prompt").fill("hello from a tab");
+  await tab.locator("textarea.prompt").press("Enter");
+  await tab.locator(".row.text").filter({ hasText: "In the tab." }).waitFor({ timeout: 20_000 });
+  assert.equal(await bench.chat.locator(".row").count(), 0);
+  await bench.shot("tab");
+  await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
+  await bench.page.locator("iframe.webview.ready >> nth=1").waitFor({ state: "detached" });
+});
+
 scene("an earlier message is edited and sent again", async () => {
   await bench.newChat();
   await bench.api.script({ blocks: ["Answer to the first."] }, { blocks: ["Answer to the second."] });

@@ -1,0 +1,82 @@
+/** Reading messages: the words, images and outputs in content blocks, and how they are told. Pure. */
+import type { Json, StoredMessage } from "../src/protocol";
+import type { Block } from "./items";
+
+export function isOpen(hunk: { state: string }): boolean {
+  return hunk.state === "pending" || hunk.state === "landed" || hunk.state === "conflict";
+}
+
+export function titleOf(tool: string, input: Json | null): string {
+  const first = (...names: string[]): string => {
+    for (const name of names) if (typeof input?.[name] === "string" && input[name]) return String(input[name]);
+    return "";
+  };
+  const detail = first("file_path", "notebook_path", "command", "pattern", "url", "query", "description", "skill", "path");
+  const line = detail.split("\n", 1)[0] ?? "";
+  return line ? `${tool} ${line.length > 120 ? `${line.slice(0, 117)}…` : line}` : tool;
+}
+
+export function blocksOf(content: string | Block[] | undefined): Block[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content : [];
+}
+
+export function textIn(blocks: Block[]): string {
+  return blocks.filter((block) => block["type"] === "text").map((block) => String(block["text"] ?? "")).join("\n");
+}
+
+export function outputOf(content: string | Block[] | undefined): { output: string; images: string[] } {
+  const blocks = blocksOf(content);
+  const texts: string[] = [];
+  for (const block of blocks) {
+    if (block.type === "text") texts.push(String(block["text"] ?? ""));
+    else if (block.type === "tool_result") texts.push(outputOf(block["content"] as string | Block[]).output);
+  }
+  return { output: texts.join("\n"), images: imagesOf(blocks) };
+}
+
+const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+export function imagesOf(blocks: Block[]): string[] {
+  const found: string[] = [];
+  for (const block of blocks) {
+    const source = block["source"] as { type?: string; media_type?: string; data?: string } | undefined;
+    if (block.type === "image" && source?.type === "base64" && IMAGE_TYPES.has(source.media_type ?? "") && /^[A-Za-z0-9+/=]*$/.test(source.data ?? "")) {
+      found.push(`data:${source.media_type};base64,${source.data}`);
+    }
+  }
+  return found;
+}
+
+export function metaOf(message: StoredMessage): Json {
+  return typeof message.meta === "object" && message.meta !== null ? message.meta : {};
+}
+
+export function isMeta(message: StoredMessage): boolean {
+  const meta = metaOf(message);
+  return message.meta === true || meta["isMeta"] === true || meta["hidden"] === true;
+}
+
+export function clientId(message: StoredMessage): string {
+  return String(metaOf(message)["clientMessageId"] ?? "\0");
+}
+
+/** The server may add mentioned files after the words, so the typed words are enough. */
+export function samePrompt(typed: string, stored: string): boolean {
+  return typed.trim() === stored.trim() || (typed.trim() !== "" && stored.trim().startsWith(typed.trim()));
+}
+
+export function jobText(command: string, state: string, exitCode: number | undefined): string {
+  const code = exitCode === undefined ? "" : ` (exit ${exitCode})`;
+  return `Background job ${state}${code}: ${command}`;
+}
+
+export function count(tokens: number): string {
+  if (tokens >= 1_000_000) return `${(tokens / 1_000_000).toFixed(1)}M`;
+  if (tokens >= 1_000) return `${(tokens / 1_000).toFixed(tokens >= 100_000 ? 0 : 1)}k`;
+  return String(tokens);
+}
+
+export function tail(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(text.length - length);
+}

@@ -1,0 +1,166 @@
+/** What a conversation is made of, as people see it. Types only. */
+import type { Elicit, Json, Mention, Mode, PermissionAsk, Proposal, SessionEvent, Status, StoredMessage, Todo } from "../src/protocol";
+
+export type Block = Json;
+export type SessionState = Status["state"];
+
+export interface UserItem {
+  kind: "user";
+  key: string;
+  text: string;
+  images: string[];
+  mentions: Mention[];
+  clientMessageId?: string;
+  messageId?: string;
+  failed?: string;
+}
+
+export interface TextItem {
+  kind: "text";
+  key: string;
+  text: string;
+  streaming: boolean;
+  error?: boolean;
+}
+
+export interface ThinkingItem {
+  kind: "thinking";
+  key: string;
+  text: string;
+  streaming: boolean;
+}
+
+export type ToolState = "preparing" | "waiting" | "running" | "done" | "error" | "stopped";
+
+export interface ToolItem {
+  kind: "tool";
+  key: string;
+  tool: string;
+  title: string;
+  input: Json | null;
+  partialJson: string;
+  progress: string;
+  state: ToolState;
+  summary: string;
+  output: string;
+  images: string[];
+  durationMs: number;
+  children: ChildRow[];
+}
+
+/** What a subagent did, one row each, inside its parent's card. */
+export interface ChildRow {
+  key: string;
+  kind: "text" | "tool";
+  text: string;
+  state: ToolState;
+}
+
+export interface AnsweredItem {
+  kind: "answered";
+  key: string;
+  title: string;
+  decision: string;
+  by: string;
+}
+
+export interface PlanItem {
+  kind: "plan";
+  key: string;
+  text: string;
+}
+
+export interface NoticeItem {
+  kind: "notice";
+  key: string;
+  level: "info" | "warning" | "error";
+  text: string;
+  detail?: string;
+}
+
+export interface EndItem {
+  kind: "end";
+  key: string;
+  isError: boolean;
+  terminal: string;
+  text: string;
+  durationMs: number;
+  costUsd: number;
+  denials: number;
+}
+
+export type Item = UserItem | TextItem | ThinkingItem | ToolItem | AnsweredItem | PlanItem | NoticeItem | EndItem;
+
+export interface QueuedMessage {
+  clientMessageId: string;
+  text: string;
+  images: string[];
+  mentions: Mention[];
+  steer: boolean;
+}
+
+export interface UsageInfo {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  contextTokens: number;
+  contextWindow: number;
+  costUsd: number;
+}
+
+export interface Retrying {
+  attempt: number;
+  maxAttempts: number;
+  delayMs: number;
+  status: number | null;
+}
+
+export interface ConversationData {
+  sessionId: string | null;
+  title: string;
+  items: Item[];
+  queue: QueuedMessage[];
+  asks: PermissionAsk[];
+  elicits: Elicit[];
+  proposals: Proposal[];
+  todos: Todo[];
+  /** A plan that waits for its approval. */
+  plan: string | null;
+  usage: UsageInfo | null;
+  state: SessionState;
+  running: boolean;
+  interrupted: boolean;
+  retrying: Retrying | null;
+  model: string;
+  mode: Mode;
+  olderCursor: string | null;
+  connected: boolean;
+  /** The last number minted for a key; part of the state, so that host and view mint alike. */
+  serial: number;
+}
+
+/** Things that happen to a conversation besides the session's own events. */
+export type Action =
+  | { type: "event"; params: SessionEvent }
+  | { type: "sent"; message: QueuedMessage; queued: boolean }
+  | { type: "sendFailed"; clientMessageId: string; text: string }
+  | { type: "ask"; ask: PermissionAsk }
+  | { type: "elicit"; elicit: Elicit }
+  | { type: "withdrawn"; requestId: string }
+  | { type: "answered"; id: string; decision: string; by: string }
+  | { type: "older"; messages: StoredMessage[]; cursor: string | null }
+  | { type: "truncated"; messageId: string }
+  | { type: "configured"; model?: string; mode?: Mode }
+  | { type: "connection"; connected: boolean }
+  | { type: "title"; title: string }
+  | { type: "notice"; level: NoticeItem["level"]; text: string };
+
+export interface Change {
+  /** Keys of items whose content changed. */
+  touched: Set<string>;
+  /** Items were added, removed or moved. */
+  structure: boolean;
+  /** Anything but items: queue, asks, todos, usage, state. */
+  around: boolean;
+}
