@@ -18,9 +18,12 @@ from assent.types.messages import (
     CompactBoundary,
     Message,
     Tombstone,
+    ToolFinished,
     ToolProgress,
     ToolStarted,
 )
+from assent.types.permissions import Deny, Verdict
+from assent.types.ports import ToolCall
 from enginekit import Change, Echo, Gate, Reader, Stage
 from enginekit.stage import OTHER_MODEL
 from fakeapi import Limits, Reply, failure, text, thinking, tool
@@ -160,6 +163,20 @@ async def test_progress_is_shown_while_the_tool_still_runs() -> None:  # T2
         kinds = turn.kinds
         assert kinds.index("tool_started") < kinds.index("tool_progress") < kinds.index("tool_finished")
         assert turn.of(ToolStarted)[0].title == "Gate x"
+
+
+async def test_every_call_is_seen_to_end_also_one_that_never_ran() -> None:  # L9
+    async def refuse(call: ToolCall) -> Verdict:
+        return Deny(step="rules", reason="not here")
+
+    async with Stage(tools=[Echo(), Change()], can_use_tool=refuse) as stage:
+        stage.api.reply(tool("Echo", id="toolu_1", text="a"), tool("Nothing", id="toolu_2"))
+        stage.api.reply(text("ok"))
+        turn = await stage.turn()
+        ended = {end.tool_use_id: (end.is_error, end.summary, end.duration_ms) for end in turn.of(ToolFinished)}
+        assert ended["toolu_1"][:2] == (True, "not here")
+        assert ended["toolu_2"][0] and ended["toolu_2"][2] == 0
+        assert turn.of(ToolStarted) == []
 
 
 def _alive(pid: int) -> bool:

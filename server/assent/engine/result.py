@@ -33,7 +33,7 @@ def result_of(
 ) -> Result:
     subtype = subtype_of(terminal)
     ledger = turn.ledger
-    text = turn.last_text
+    text = turn.last_text or terminal.error
     if terminal.reason in ABORTED:
         text = "Aborted"
     elif subtype != "success":

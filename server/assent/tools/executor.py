@@ -347,7 +347,6 @@ class ToolExecutor:
         is_error = ended != "done"
         body = content if isinstance(content, str) else [dict(block) for block in content]
         block = tool_result_block(call.id, body or "(no output)", is_error=is_error)
-        call.running = False
         call.result = CallResult(
             tool_use_id=call.id,
             tool=call.name,
@@ -360,8 +359,9 @@ class ToolExecutor:
             hook_stopped=hook_stopped,
             interrupted=interrupted,
         )
-        if call.started:
+        if call.started or content != WITHDRAWN:  # what was never shown as running and is void needs no end
             self._tell_finished(call)
+        call.running = False
         if ended == "failed" and call.started and call.name in CANCELS_SIBLINGS:
             self._failed_bash = True
             for sibling in self._calls:
@@ -381,7 +381,7 @@ class ToolExecutor:
                 is_error=call.result.ended != "done",
                 summary=call.result.summary,
                 content=blocks,
-                duration_ms=int((self._clock() - call.began) * 1000),
+                duration_ms=int((self._clock() - call.began) * 1000) if call.running else 0,
                 parent_tool_use_id=self._parent,
             )
         )
