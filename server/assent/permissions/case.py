@@ -26,6 +26,7 @@ class Case:
     shell: Judgement | None = None
     site: Site | None = None
     seen: Seen = field(default_factory=dict[str, int | None])
+    scope: dict[tuple[object, ...], bool] = field(default_factory=dict[tuple[object, ...], bool])
     found: dict[Named, tuple[Located, ...] | None] = field(default_factory=dict[Named, tuple[Located, ...] | None])
 
     def locations(self, use: PathUse) -> tuple[Located, ...] | None:

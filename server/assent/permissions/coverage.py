@@ -166,18 +166,15 @@ def _reaches_below(case: Case, rule: Rule) -> bool:
 
 def _denies_part(rule: Rule, part: Part) -> bool:
     """Any spelling of the command: by path, in another case, with git's global flags in between."""
-    if not part.argv:
+    argv, first = part.argv, fold(rule.words[0])
+    if not argv or first not in (fold(argv[0]), base := fold(argv[0].rpartition("/")[2])):
         return False
-    argv = part.argv
-    base = fold(argv[0].rpartition("/")[2])
-    spellings = [argv, (base, *argv[1:])]
+    rests = [argv[1:]]
     if base == "git":
-        spellings.append(("git", *_without_global_flags(argv[1:])))
-    wanted = (fold(rule.words[0]), *rule.words[1:])
+        rests.append(_without_global_flags(argv[1:]))
+    wanted = rule.words[1:]
     size = len(wanted)
-    return any(
-        (fold(words[0]), *words[1:size]) == wanted and (rule.prefix or len(words) == size) for words in spellings
-    )
+    return any(rest[:size] == wanted and (rule.prefix or len(rest) == size) for rest in rests)
 
 
 def _without_global_flags(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -279,12 +276,13 @@ def _all_editable(case: Case, uses: Iterable[PathUse]) -> bool:
 
 
 def _use_in_scope(case: Case, use: PathUse, *, reading: bool) -> bool:
-    if use.directories is None:
-        return False
-    found = case.locations(use)
-    return found is not None and all(
-        _in_scope(case, located, reading=reading) and not _odd(located) for located in found
-    )
+    key = (use.word.text, use.word.pattern, use.directories, reading)
+    if key not in case.scope:
+        found = None if use.directories is None else case.locations(use)
+        case.scope[key] = found is not None and all(
+            _in_scope(case, located, reading=reading) and not _odd(located) for located in found
+        )
+    return case.scope[key]
 
 
 def _in_scope(case: Case, located: Located, *, reading: bool) -> bool:

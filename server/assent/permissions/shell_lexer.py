@@ -28,18 +28,19 @@ class Lexed:
         return [span for segment in self.segments for span in segment]
 
 
-_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
-_COMMENT = re.compile(r"#[^\n]*")
-_DESCRIPTOR = re.compile(r"[0-9]+(?=[<>])")
-_OPERATOR = re.compile(r"&&|\|\||&>>|&>|>>|>\||>&|<&|<<<|<<-|<<|<>|[;&|()<>]")
 _REDIRECTS = frozenset({"&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"})
 _VARIABLE = r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\}|\?)"
-_WORD = re.compile(
-    r"(?:[^ \t\n'\"\\$`;&|()<>]"  # plain
+_TOKEN = re.compile(
+    r"(?P<blank>(?:[ \t]|\\\n)+)"
+    r"|(?P<newline>\n)"
+    r"|(?P<comment>\#[^\n]*)"
+    r"|(?P<descriptor>[0-9]+(?=[<>]))"
+    r"|(?P<operator>&&|\|\||&>>|&>|>>|>\||>&|<&|<<<|<<-|<<|<>|[;&|()<>])"
+    r"|(?P<word>(?:[^ \t\n'\"\\$`;&|()<>]"  # plain
     r"|\\[^\n]"  # one quoted character
     r"|'[^']*'"
     rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\" ]))*\""
-    rf"|{_VARIABLE})+"
+    rf"|{_VARIABLE})+)"
 )
 _RESERVED = names("if then elif else fi for while until case select function coproc do done esac in [[ ]]")
 
@@ -52,35 +53,32 @@ def lex(data: bytes) -> Lexed:
     pending: list[tuple[str, bool, bool]] = []
     heredoc: str | None = None
     while position < len(text):
-        if found := _BLANK.match(text, position):
-            position = found.end()
-        elif text[position] == "\n":
-            if heredoc is not None:
-                raise LexError("a heredoc without a delimiter")
-            position = _bodies(text, position + 1, pending, out)
-            pending = []
-            out.segments.append([])
-        elif text[position] == "#":
-            position = _COMMENT.match(text, position).end()  # type: ignore[union-attr]  # it starts with #
-        elif found := _DESCRIPTOR.match(text, position):
-            position = found.end()
-        elif found := _OPERATOR.match(text, position):
-            operator = found.group()
-            out.operators.add((position, operator))
-            if operator not in _REDIRECTS:
-                out.segments.append([])
-            heredoc = operator if operator in ("<<", "<<-") else None
-            position = found.end()
-        elif found := _WORD.match(text, position):
-            word, span = found.group(), found.span()
-            if heredoc is not None:
-                quoted = any(c in word for c in "'\"\\")
-                pending.append((re.sub(r"['\"\\]", "", word), quoted, heredoc == "<<-"))
-                heredoc = None
-            _add_word(out, word, span)
-            position = found.end()
-        else:
+        found = _TOKEN.match(text, position)
+        if found is None:
             raise LexError(f"`{text[position : position + 12]}` is not plain shell")
+        position = found.end()
+        match found.lastgroup:
+            case "newline":
+                if heredoc is not None:
+                    raise LexError("a heredoc without a delimiter")
+                position = _bodies(text, position, pending, out)
+                pending = []
+                out.segments.append([])
+            case "operator":
+                operator = found.group()
+                out.operators.add((found.start(), operator))
+                if operator not in _REDIRECTS:
+                    out.segments.append([])
+                heredoc = operator if operator in ("<<", "<<-") else None
+            case "word":
+                word = found.group()
+                if heredoc is not None:
+                    quoted = any(c in word for c in "'\"\\")
+                    pending.append((re.sub(r"['\"\\]", "", word), quoted, heredoc == "<<-"))
+                    heredoc = None
+                _add_word(out, word, found.span())
+            case _:
+                continue
     if pending:
         raise LexError("a heredoc that does not end")
     return out
