@@ -1,8 +1,8 @@
 """The models we know: windows, limits, what they take, and the one table of prices (Q9).
 
 Names are those of the installed `anthropic` package (a test compares). A model that is not in the table gets defaults
-that are safe to send; settings can correct them. Prices are US dollars per million tokens, and change: the
-`maintained` date says when this table was last compared with the public price list.
+that are safe to send; settings can correct them. Prices are US dollars per million tokens, and change: the table was
+last compared with the public price list in November 2026.
 """
 
 import dataclasses
@@ -12,8 +12,6 @@ from typing import Any
 
 from assent.types.ports import ModelInfo
 from assent.types.usage import Usage
-
-maintained = "2026-11"
 
 DEFAULT_MODEL = "claude-opus-5-5"
 SMALL_MODEL = "claude-haiku-5-5"

@@ -240,7 +240,3 @@ def _output_config(request: ModelRequest, model: ModelInfo) -> Json:
 def decoded(request: ApiRequest) -> Json:
     """The body as an object, for providers whose SDK client rewrites it."""
     return cast("Json", orjson.loads(request.body))
-
-
-def with_fast(options: RequestOptions, *, fast: bool) -> RequestOptions:
-    return options if options.fast == fast else replace(options, fast=fast)

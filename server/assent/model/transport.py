@@ -1,17 +1,16 @@
-"""The wire to a provider: the `anthropic` SDK's client for URLs, credentials, proxies and TLS; raw bytes back.
+"""The wire to a provider: a request goes out through the SDK's client (see `sdk`), raw bytes come back.
 
-The SDK is imported on first use, in a thread, for it takes more than a second. Its own retries are off. A client is
-replaced whole for fresh credentials or a fresh connection, and closed when the last stream on it has ended.
+A client is replaced whole for fresh credentials or a fresh connection, and closed when the last stream on it has
+ended. What went wrong on the way is always a `CallFailed` or, when trying again cannot help, a `ModelError`.
 """
 
 from __future__ import annotations
 
 import ssl
-import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio.to_thread
 
@@ -20,16 +19,16 @@ from assent.model.eventstream import EventStreamDecoder
 from assent.model.failures import CallFailed, from_answer, wall_clock
 from assent.model.replay import replayed
 from assent.model.requests import ApiRequest, decoded
+from assent.model.sdk import make_client, unusable
 from assent.model.sse import SseDecoder
 from assent.types.blocks import Json
-from assent.types.errors import ModelError, NoCredentials
+from assent.types.errors import NoCredentials
 
 if TYPE_CHECKING:
     import httpx2
     from anthropic import AsyncAnthropic
 
 PATH = "/v1/messages"
-HELPER_SECONDS = 30
 
 
 class Decoder(Protocol):
@@ -84,7 +83,7 @@ class SdkTransport:
 
     async def _client(self) -> _Client:
         if self._current is None:
-            made = _Client(await anyio.to_thread.run_sync(_make_client, self._endpoint))
+            made = _Client(await anyio.to_thread.run_sync(make_client, self._endpoint))
             if self._current is None:
                 self._current = made
         return self._current
@@ -126,7 +125,7 @@ class SdkTransport:
             # How the SDK says that it found no way to authenticate.
             raise NoCredentials(str(error)) from None
         except ImportError as error:
-            raise _unusable(self._endpoint, error) from None
+            raise unusable(self._endpoint, error) from None
 
 
 @dataclass(slots=True)
@@ -169,94 +168,3 @@ def _connection_failure(error: BaseException) -> CallFailed:
     elif names & {"UnsupportedProtocol", "LocalProtocolError"}:
         failure.should_retry = False
     return failure
-
-
-def _make_client(endpoint: Endpoint) -> AsyncAnthropic:
-    """Runs in a thread: imports the SDK and makes the client of the provider, credentials and all."""
-    import anthropic
-    import httpx2
-
-    timeout = httpx2.Timeout(None, connect=endpoint.connect_timeout, write=60.0)
-    common: dict[str, Any] = {
-        "max_retries": 0,
-        "timeout": timeout,
-        "default_headers": dict(endpoint.headers),
-        "http_client": _http_client(endpoint, timeout),
-        "open_telemetry": False,
-    }
-    if endpoint.base_url:
-        common["base_url"] = endpoint.base_url
-    found = endpoint.credentials()
-    try:
-        match endpoint.provider:
-            case "anthropic":
-                common.setdefault("base_url", endpoint.env.get("ANTHROPIC_BASE_URL") or None)
-                key = _helped_key(endpoint) if found.source == "helper" else found.api_key
-                return anthropic.AsyncAnthropic(api_key=key, auth_token=found.auth_token, **common)
-            case "bedrock":
-                from anthropic.lib.bedrock import AsyncAnthropicBedrock
-
-                bedrock: Any = AsyncAnthropicBedrock
-                return bedrock(aws_region=endpoint.region, api_key=found.api_key, **common)
-            case "vertex":
-                from anthropic.lib.vertex import AsyncAnthropicVertex
-
-                vertex: Any = AsyncAnthropicVertex
-                known = {"region": endpoint.region, "project_id": endpoint.project}
-                return vertex(**{name: value for name, value in known.items() if value}, **common)
-            case "foundry":
-                foundry: Any = anthropic.AsyncAnthropicFoundry
-                return foundry(resource=endpoint.resource, api_key=found.api_key, **common)
-    except anthropic.AnthropicError as error:
-        raise NoCredentials(str(error)) from None
-    except (ValueError, ImportError, RuntimeError, httpx2.InvalidURL) as error:
-        raise _unusable(endpoint, error) from None
-
-
-def _unusable(endpoint: Endpoint, error: Exception) -> ModelError:
-    said = f"The {endpoint.provider} provider cannot be used: {error}"
-    if isinstance(error, ImportError):
-        said += f". Install assent[{endpoint.provider}]"
-    return ModelError(said, kind="settings")
-
-
-def _helped_key(endpoint: Endpoint) -> str:
-    """Runs the user's own command, as they would in a shell. What it prints is a secret: it is never repeated."""
-    try:
-        done = subprocess.run(
-            endpoint.key_helper or "",
-            shell=True,
-            env=dict(endpoint.env),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=HELPER_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise NoCredentials(f"The command in apiKeyHelper gave no key within {HELPER_SECONDS} seconds.") from None
-    key = done.stdout.strip()
-    if done.returncode != 0 or not key or "\n" in key:
-        said = done.stderr.strip().splitlines()[-1:] or ["it must print a key and nothing else"]
-        raise NoCredentials(f"The command in apiKeyHelper failed ({done.returncode}): {said[0][:200]}")
-    return key
-
-
-def _http_client(endpoint: Endpoint, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
-    """The SDK's own defaults (environment proxies, keep-alive), with the user's proxy and certificates laid over."""
-    import anthropic
-    import httpx2
-
-    options: dict[str, Any] = {"timeout": timeout}
-    verify: ssl.SSLContext | None = None
-    if endpoint.ca_bundle:
-        try:
-            verify = ssl.create_default_context(cafile=endpoint.ca_bundle)
-        except (OSError, ssl.SSLError) as error:
-            said = f"The certificates in {endpoint.ca_bundle} cannot be used: {error}"
-            raise ModelError(said, kind="settings") from None
-        options["verify"] = verify
-    if endpoint.proxy:
-        through = {"verify": verify} if verify is not None else {}
-        options["mounts"] = {"all://": httpx2.AsyncHTTPTransport(proxy=endpoint.proxy, **cast("Any", through))}
-    return anthropic.DefaultAsyncHttpxClient(**options)

@@ -8,10 +8,10 @@ import anyio
 import anyio.lowlevel
 import orjson
 
-from assent.model import tokens
 from assent.model.catalog import OFFLINE_MODEL
 from assent.model.stream import Answer
 from assent.types.blocks import Json
+from assent.types.messages import CompactBoundary, ConversationMessage
 from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
 
 PIECE = 18  # characters of one delta
@@ -34,13 +34,14 @@ async def stream(
 
 def _events(blocks: list[Json], request: ModelRequest, message_id: str) -> Iterator[Json]:
     start: Json = {"id": message_id, "type": "message", "role": "assistant", "model": OFFLINE_MODEL, "content": []}
-    usage = {"input_tokens": tokens.of_request(request), "output_tokens": 1}
+    prompt = (request.system, request.user_context, request.tools, [_content(each) for each in request.messages])
+    usage = {"input_tokens": _tokens(prompt), "output_tokens": 1}
     yield {"type": "message_start", "message": {**start, "stop_reason": None, "usage": usage}}
     for index, block in enumerate(blocks):
         yield from _block_events(index, block)
     calls = any(block["type"] == "tool_use" for block in blocks)
     delta = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
-    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": tokens.of_blocks(blocks)}}
+    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": _tokens(blocks)}}
     yield {"type": "message_stop"}
 
 
@@ -60,3 +61,12 @@ def _block_events(index: int, block: Json) -> Iterator[Json]:
 
 def _pieces(text: str) -> Iterator[str]:
     return (text[at : at + PIECE] for at in range(0, len(text), PIECE))
+
+
+def _content(message: ConversationMessage) -> object:
+    return message.summary if isinstance(message, CompactBoundary) else message.content
+
+
+def _tokens(value: object) -> int:
+    """Nobody bills for these; they only have to grow as a real count would."""
+    return len(repr(value)) // 4 + 1
