@@ -125,6 +125,14 @@ async def test_a_flood_costs_bounded_memory(box: Toolbox) -> None:
     await keeper.close()
 
 
+async def test_a_command_that_never_stops_writing_is_stopped(box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assent.tools.shell_process.FLOOD", 1_000_000)
+    with anyio.fail_after(30):
+        output = await box.call("Bash", command="yes")
+    assert output.is_error
+    assert "wrote more than" in str(output.content)
+
+
 async def test_progress_streams_while_it_runs(box: Toolbox) -> None:
     gate = box.root / "gate"
     os.mkfifo(gate)

@@ -120,6 +120,27 @@ def test_a_replacement_changes_one_span_and_only_that(before: str, old: str, new
         assert middle.replace("\r\n", "\n").replace("\r", "\n") == new.replace("\r\n", "\n").replace("\r", "\n")
 
 
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_wide_text_without_a_mark_is_recognised(codec: str) -> None:
+    data = "wide words, and é\n".encode(codec)
+    decoded = decode(data)
+    assert (decoded.text, decoded.encoding, decoded.bom) == ("wide words, and é\n", codec, b"")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        bytes(range(256)) * 4,
+        b"\x7fELF" + bytes(2000),
+        b"\x1f\x8b\x08" + bytes((n * 7919) % 256 for n in range(3000)),
+        codecs.BOM_UTF16_LE + b"\x00\xd8" + bytes(range(32)) * 20,
+    ],
+)
+def test_what_is_no_text_is_said_to_be_none(data: bytes) -> None:
+    with pytest.raises(NotText):
+        decode(data)
+
+
 def test_files_of_the_test_are_real_bytes(tmp_path: Path) -> None:
     for encoding, (codec, mark) in ENCODINGS.items():
         data = mark + "caf\xe9 0\n".encode(codec)

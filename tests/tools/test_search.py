@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from assent.tools import ripgrep
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.types.errors import ToolError
-from toolbox import Toolbox
+from toolbox import Toolbox, gone
 
 RG = ripgrep.system_program()
 
@@ -182,6 +183,56 @@ async def test_a_search_without_a_session_cleans_up_after_itself(tmp_path: Path)
     box = Toolbox(tmp_path)
     output = await box.call_in(box.context(jobs=None), "Grep", {"pattern": "content"})
     assert output.content == "a.txt"
+
+
+def _stand_in(folder: Path, script: str) -> str:
+    """A program in the place of rg that misbehaves."""
+    path = folder / "rg"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ripgrep, "SECONDS", 0.3)
+    rg = _stand_in(tmp_path, "printf '/etc/hosts\\0'; exec sleep 1000")
+    box = Toolbox(tmp_path, tools=[Glob(find_rg=lambda: rg), Grep(find_rg=lambda: rg)])
+    with anyio.fail_after(20):
+        text = await box.text("Grep", pattern="x")
+    assert text == "/etc/hosts\n[The search was stopped early: it finds too much or takes too long. Narrow it]"
+    with anyio.fail_after(20):
+        assert "cut short" in await box.text("Glob", pattern="/etc/*")
+    await box.jobs.close()
+
+
+async def test_a_search_that_finds_too_much_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ripgrep, "OUTPUT", 1000)
+    (tmp_path / "a.txt").write_text("needle\n" * 100_000)
+    box = Toolbox(tmp_path)
+    with anyio.fail_after(20):
+        text = await box.text("Grep", pattern="needle", output_mode="content")
+    assert text.endswith("Narrow it]")
+    await box.jobs.close()
+
+
+async def test_a_cancelled_search_leaves_no_process(tmp_path: Path) -> None:  # L14
+    pid = tmp_path / "pid"
+    os.mkfifo(pid)
+    rg = _stand_in(tmp_path, f"echo $$ > {pid}; exec sleep 1000")
+    box = Toolbox(tmp_path, tools=[Grep(find_rg=lambda: rg)])
+    started = ""
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: box.call("Grep", pattern="x"))
+        started = await anyio.to_thread.run_sync(pid.read_text)
+        group.cancel_scope.cancel()
+    await gone(int(started))
+    await box.jobs.close()
+
+
+async def test_a_program_that_cannot_be_run_is_told(tmp_path: Path) -> None:
+    box = Toolbox(tmp_path, tools=[Grep(find_rg=lambda: "/nonexistent/rg")])
+    assert "could not be run" in await box.error("Grep", pattern="x")
+    await box.jobs.close()
 
 
 names = st.sampled_from(["a", "b.py", "c.log", ".d", "é.py", "build", "x y.txt", "[z].py", "b.py.log"])
