@@ -139,6 +139,7 @@ class Simulation:
         self.checked = 0
         self.states: set[str] = set()
         self.landings = 0
+        self.waiting = 0  # agents whose edit has not ended
         self._serial = 0
 
     async def play(self, ops: Sequence[Op]) -> None:
@@ -150,7 +151,7 @@ class Simulation:
                     await self._do(tasks, op)
                     await self._run_tasks()
                     self._check_applied()
-                await self._finish()
+                await self._finish(tasks)
                 tasks.cancel_scope.cancel()
         self._undo_everything()
 
@@ -230,6 +231,7 @@ class Simulation:
         self.allowed |= {_pair(hunk.old_text, hunk.new_text) for hunk in make_hunks(before.text, plan.new_text)}
         reviews: tuple[Literal["before", "after", "off"], ...] = ("before", "before", "after", "off")
         review = reviews[b % 4]
+        self.waiting += 1
         try:
             if review == "before":
                 wire = self.editor.proposals.propose(plan, Origin(session_id="s"), review="before")
@@ -240,6 +242,8 @@ class Simulation:
                 await self.workspace.apply(plan)
         except ToolError:
             pass  # it moved on under the agent, who would read again
+        finally:
+            self.waiting -= 1
 
     async def _decide(self, a: int, b: int, c: int) -> None:
         live = self.editor.proposals.live()
@@ -332,12 +336,17 @@ class Simulation:
                 break
         self._check_rest()
 
-    async def _finish(self) -> None:
-        for _ in range(20):
+    async def _finish(self, tasks: TaskGroup) -> None:
+        """Everything left is rejected; then every agent must have its answer."""
+        for _ in range(8):
             await self._rest()
             self.clock.advance(3.0)
             await self._run_tasks()
-        self._check_rest()
+            for proposal in self.editor.proposals.live():
+                tasks.start_soon(self.editor.proposals.resolve, proposal.proposal_id, {"all": "reject"})
+            await self._run_tasks()
+        await self._rest()
+        assert not self.waiting, "an agent waits for a decision nobody can give any more"
 
     def _undo_everything(self) -> None:
         while self.client.undo(URI):

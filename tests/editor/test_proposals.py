@@ -384,3 +384,36 @@ async def test_a_snapshot_is_taken_before_each_landing() -> None:  # S3
     await scene.decide(wire, "accept", "leave", "reject")
     ((session, path, before),) = scene.snapshots
     assert (session, path) == ("s1", "/home/me/a.py") and before is not None and before.text == TEXT
+
+
+async def test_without_a_snapshot_nothing_is_changed() -> None:  # S3
+    scene = Scene(TEXT)
+    wire = await scene.propose(THREE)
+
+    async def full(origin: Origin, path: str, before: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    scene.editor._snapshot = full
+    outcome = await scene.proposals.resolve(wire["proposalId"], {"all": "accept"})
+    assert scene.text == TEXT and scene.states(wire) == ["conflict"] * 3
+    assert "No space left on device" in outcome["refused"][0]["reason"]
+
+
+async def test_a_cancelled_landing_leaves_nobody_waiting() -> None:  # L14
+    scene = Scene("b\n", habits=PLAIN)
+    scene.client.automatic = False
+    wire = await scene.propose("B\n")
+
+    async def wait() -> None:
+        await scene.proposals.wait(wire["proposalId"])
+
+    async with background(wait):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(scene.proposals.resolve, wire["proposalId"], {"all": "accept"})
+            await settle()
+            tasks.cancel_scope.cancel()
+        await settle()
+        assert scene.states(wire) == ["conflict"]
+        scene.clock.advance(1.1)
+    scene.client.flow()
+    assert scene.text == "B\n" and scene.states(wire) == ["accepted"], "it had been sent, and landed after all"

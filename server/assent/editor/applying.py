@@ -16,6 +16,8 @@ from assent.editor.positions import edit_of
 from assent.editor.splices import Splice
 from assent.editor.uris import same_document
 
+_QUESTIONS = 5
+
 Landing = Literal["landed", "failed", "unknown"]
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -121,18 +123,23 @@ class DocumentEdits:
         return "failed" if agreed and flight.answer else "unknown"
 
     async def _agree(self, uri: str) -> bool:
-        document = self._documents.get(uri)
-        if document is None:
-            return False
-        try:
-            answer = await self._client.document(document.client_uri)
-        except ClientGone:
-            return False
-        document = self._documents.get(uri)
-        if answer is None or document is None or answer.get("sha256") != text_sha256(document.text):
-            return False
-        self._doubts.pop(uri, None)
-        return True
+        """Whether the buffer holds the mirror's text. Typing on past the answer makes it worth asking again."""
+        for _ in range(_QUESTIONS):
+            document = self._documents.get(uri)
+            if document is None:
+                return False
+            try:
+                answer = await self._client.document(document.client_uri)
+            except ClientGone:
+                return False
+            if answer is None or self._documents.get(uri) is not document:
+                return False
+            if answer.get("sha256") == text_sha256(document.text):
+                self._doubts.pop(uri, None)
+                return True
+            if not isinstance(answer.get("version"), int) or answer["version"] >= (document.version or 0):
+                return False
+        return False
 
     def _heard(self, event: DocumentEvent) -> None:
         flight = self._in_flight.get(event.uri)

@@ -17,7 +17,7 @@ from assent.editor.proposal import Proposal
 from assent.editor.rebase import stands
 from assent.editor.splices import Splice
 from assent.editor.uris import path_of, uri_of
-from assent.types.errors import FileMissing, ToolError
+from assent.types.errors import AssentError, FileMissing, ToolError
 from assent.types.ports import EditPlan, FileText, Workspace
 
 log = logging.getLogger(__name__)
@@ -54,13 +54,15 @@ class Landings:
         """Land these; by hunk id, why one did not. A pending hunk that does not get in is left in conflict."""
         if not puts:
             return {}
-        if self._before is not None:
-            await self._before(proposal)
         flight = _Puts(puts)
         ids = {hunk.hunk_id for hunk, _ in puts}
         self.under_way |= ids
         try:
+            if self._before is not None:
+                await self._before(proposal)
             await self._try(proposal, flight)
+        except (AssentError, OSError) as error:
+            flight.fail(f"nothing was changed: {error}")
         finally:
             self.under_way -= ids
             flight.leave()

@@ -69,9 +69,7 @@ class Proposal:
     @property
     def pending(self) -> bool:
         """A decision, or the landing of one, is still to come."""
-        return any(
-            hunk.state == "pending" or (hunk.target is not None and hunk.state != "conflict") for hunk in self.hunks
-        )
+        return any(hunk.state == "pending" for hunk in self.hunks)
 
     def hunk(self, hunk_id: str) -> Hunk | None:
         return next((hunk for hunk in self.hunks if hunk.hunk_id == hunk_id), None)

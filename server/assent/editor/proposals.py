@@ -307,15 +307,17 @@ class Proposals:
                 case Settle(state):
                     if state == "edited" and not hunk.decided:
                         hunk.placed = text[hunk.start : hunk.end]
-                    hunk.state, hunk.decided = state, True
+                    hunk.state, hunk.decided, hunk.target = state, True, None
                 case Put():
                     puts.append((hunk, step))
                 case Refuse(reason):
                     refused[hunk.hunk_id] = reason
                 case Nothing():
                     pass
-        if puts:
+        try:
             refused |= await self._landings.put(proposal, puts)
+        finally:
+            self._wake(proposal)  # also when the landing was cancelled: whoever waits must look again
         return refused
 
     def _waits(self, proposal: Proposal) -> bool:

@@ -125,7 +125,7 @@ def _judge(hunk: Hunk, after: str, *, ours: bool) -> None:
     match hunk.state:
         case "pending" | "conflict":
             if same_but_for_eol(text, hunk.new_text):
-                hunk.state, hunk.decided = "accepted", True
+                hunk.state, hunk.decided, hunk.target = "accepted", True, None
             elif hunk.decided:
                 pass
             elif text == hunk.old_text and stands(hunk, after):
