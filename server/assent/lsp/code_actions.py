@@ -54,7 +54,7 @@ def pending_answers(connection: "Connection") -> list[Json]:
     for session in connection.app.sessions.live.values():
         for ask in session.asks.pending("permission"):
             title = ask.get("title") or ask.get("tool")
-            for words, decision in ((f"Allow once {title}", "allow"), (f"Deny {title}", "deny")):
+            for words, decision in ((f"Deny {title}", "deny"), (f"Allow once {title}", "allow")):
                 arguments: Json = {"sessionId": session.id, "askId": ask["askId"], "decision": decision}
                 actions.append(_answer(f"Assent: {words}", arguments))
         for elicit in session.asks.pending("elicitation"):

@@ -14,6 +14,8 @@ from assent.lsp.peer import Peer, RemoteError
 from assent.sessions.front import CannotAnswer, FrontFlags
 from assent.types.blocks import Json
 
+DELTAS = frozenset({"textDelta", "thinkingDelta", "toolInputDelta"})
+
 Listener = Callable[[Json], None]
 
 
@@ -44,6 +46,8 @@ class LspFront:
     def event(self, params: Json) -> None:
         if self._client.speaks_assent:
             self._peer.send(envelope.notification_body("assent/session/event", params), False)
+        if params["event"]["type"] in DELTAS:
+            return  # thousands of them, and no surface of ours shows them
         for listener in self._listeners:
             listener(params)
 

@@ -21,7 +21,7 @@ _SHOWN = 2000  # characters of a command or diff that a message dialog can bear
 async def permission(peer: Peer, params: Json) -> Json:
     """The answer of a person, as `assent/permission/ask` would give it. Raises RemoteError when nobody can be asked."""
     rules = _session_rules(params)
-    buttons = [ALLOW, *rules, DENY]
+    buttons = [DENY, ALLOW, *rules]  # editors pre-select the first one: it must not be a yes
     chosen = await _choose(peer, _question(params), buttons, pending=str(params.get("title", "")))
     if chosen == ALLOW:
         return {"decision": "allow", "scope": "once"}

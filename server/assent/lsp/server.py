@@ -74,7 +74,7 @@ class Server:
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
         self._life = life.Life()
-        self._writer = FrameWriter(self._outgoing, on_broken=self._client_gone)
+        self._writer = FrameWriter(self._outgoing, on_broken=self._client_gone, soon=loop.call_soon)
         self._peer = Peer(self._send)
         self._reader = ChunkReader(self._incoming, loop, on_data=self._received, on_end=self._client_gone)
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
@@ -214,6 +214,7 @@ class Server:
         await self._close_app()
         for task in self._background:
             task.cancel()
+        self._writer.flush()
         await asyncio.to_thread(self._writer.close, timeout=0.3)
 
     # --- out ------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """The way out: frames to one file descriptor, without ever making the event loop wait.
 
-A frame that fits is written at once from the loop, when the descriptor can take it without blocking; everything else
-goes to a thread that may block as long as the client likes. Two lanes: answers to plain editor requests (`urgent`)
-pass the stream of events; within a lane order is kept. Not aware of what is in a frame.
+What is sent during one turn of the loop leaves together, at its end, in one write, when the descriptor can take it
+without blocking; everything else goes to a thread that may block as long as the client likes. Two lanes: answers to
+plain editor requests (`urgent`) pass the stream of events; within a lane order is kept. Not aware of what frames hold.
 """
 
 import os
@@ -22,15 +22,26 @@ _BATCH = 256 * 1024
 
 
 class FrameWriter:
-    """`on_broken` is called once, from the writing thread, when the client can no longer be written to."""
+    """`on_broken` is called once, from the writing thread, when the client can no longer be written to.
+
+    `soon` runs a function when the loop's current turn is over (`loop.call_soon`); without it every frame leaves alone.
+    """
 
     def __init__(
-        self, fd: int, *, on_broken: Callable[[], None] = lambda: None, spill_directory: str | None = None
+        self,
+        fd: int,
+        *,
+        on_broken: Callable[[], None] = lambda: None,
+        soon: Callable[[Callable[[], None]], object] | None = None,
+        spill_directory: str | None = None,
     ) -> None:
         self._fd = fd
         self._on_broken = on_broken
+        self._soon = soon
         self._urgent = Backlog(directory=spill_directory)
         self._stream = Backlog(directory=spill_directory)
+        self._fresh_urgent: list[bytes] = []  # sent since the loop's turn began
+        self._fresh: list[bytes] = []
         self._direct = _direct_write(fd)
         self._wake = threading.Event()
         self._lock = threading.Lock()
@@ -62,15 +73,30 @@ class FrameWriter:
         frame = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
         self.frames += 1
         self.bytes += len(frame)
+        waiting = bool(self._fresh or self._fresh_urgent)
+        (self._fresh_urgent if urgent else self._fresh).append(frame)
+        if self._soon is None:
+            self.flush()
+        elif not waiting:
+            self._soon(self.flush)
+
+    def flush(self) -> None:
+        """Send on what this turn of the loop has gathered."""
+        urgent, self._fresh_urgent = b"".join(self._fresh_urgent), []
+        stream, self._fresh = b"".join(self._fresh), []
         if not self._handed_over and self._direct is not None:
-            sent = self._direct(frame)
-            if sent == len(frame):
+            whole = urgent + stream
+            sent = self._direct(whole)
+            if sent == len(whole):
                 return
-            if sent:  # a half-written frame must be finished before any other: it takes the lane that goes first
-                frame, urgent = frame[sent:], True
+            if sent:  # a frame is half written and must be finished before any other: this lane goes first
+                urgent, stream = whole[sent:], b""
         with self._lock:
-            (self._urgent if urgent else self._stream).put(frame)
-            self._handed_over = True
+            if urgent:
+                self._urgent.put(urgent)
+            if stream:
+                self._stream.put(stream)
+            self._handed_over = self._handed_over or bool(urgent or stream)
             self._idle.clear()
         if not self._wake.is_set():
             self._wake.set()
@@ -118,9 +144,24 @@ def _direct_write(fd: int) -> Callable[[bytes], int] | None:
     mode = os.fstat(fd).st_mode
     if stat.S_ISSOCK(mode):
         return _SocketWrite(fd)
-    if stat.S_ISFIFO(mode) and hasattr(select, "poll"):
-        return _PipeWrite(fd)
-    return None
+    if not stat.S_ISFIFO(mode):
+        return None
+    try:
+        # A description of our own: making the given one non-blocking would change it for everyone who shares it.
+        return _NonBlockingWrite(os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return _PipeWrite(fd) if hasattr(select, "poll") else None
+
+
+class _NonBlockingWrite:
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def __call__(self, data: bytes) -> int:
+        try:
+            return os.write(self._fd, data)
+        except OSError:
+            return 0  # full, or broken: the thread will find out which
 
 
 class _PipeWrite:
@@ -129,14 +170,14 @@ class _PipeWrite:
         self._poll = select.poll()
         self._poll.register(fd, select.POLLOUT)
 
-    def __call__(self, frame: bytes) -> int:
-        if len(frame) > PIPE_ATOM:
+    def __call__(self, data: bytes) -> int:
+        if len(data) > PIPE_ATOM:
             return 0
         try:
             ready = self._poll.poll(0)
-            return os.write(self._fd, frame) if ready == [(self._fd, select.POLLOUT)] else 0
+            return os.write(self._fd, data) if ready == [(self._fd, select.POLLOUT)] else 0
         except OSError:
-            return 0  # the thread will meet the same error and report it
+            return 0
 
 
 class _SocketWrite:
@@ -144,8 +185,8 @@ class _SocketWrite:
         self._socket: Any = socket.socket(fileno=os.dup(fd))
         self._flags = getattr(socket, "MSG_DONTWAIT", 0)
 
-    def __call__(self, frame: bytes) -> int:
+    def __call__(self, data: bytes) -> int:
         try:
-            return int(self._socket.send(frame, self._flags))
+            return int(self._socket.send(data, self._flags))
         except OSError:
             return 0

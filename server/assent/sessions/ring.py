@@ -140,14 +140,15 @@ class EventLog:
 
     def _emit(self, delta: Delta, text: str, now: float) -> None:
         self._sent[(delta.type, delta.id)] = now
-        self._publish({"type": delta.type, delta.id_field: delta.id, delta.text_field: text}, delta.parent)
+        # No stepId: there are thousands of these, and their block names the step's message.
+        self._publish({"type": delta.type, delta.id_field: delta.id, delta.text_field: text}, delta.parent, step=False)
 
-    def _publish(self, event: Json, parent: str | None, *, outside_turn: bool = False) -> int:
+    def _publish(self, event: Json, parent: str | None, *, outside_turn: bool = False, step: bool = True) -> int:
         self.last_seq += 1
         params: Json = {"sessionId": self.session_id, "seq": self.last_seq}
         if self.turn_id is not None and not outside_turn:
             params["turnId"] = self.turn_id
-            if self.step_id is not None:
+            if step and self.step_id is not None:
                 params["stepId"] = self.step_id
         if parent is not None:
             params["parentToolUseId"] = parent
