@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from assent.sessions import opening
 from assent.sessions.complete import Completion
 from assent.storage import transcript
 from assent.storage.index import Index, Summary
@@ -41,6 +42,10 @@ def attach(home: Path) -> list[dict[str, Any]]:
             content = [{"type": "text", "text": body}]
             kind = {"type": "assistant", "message_id": "m", "model": "m"} if number % 2 else {"type": "user"}
             written += file.write(orjson.dumps({**kind, "uuid": f"u{number}", "content": content}) + b"\n")
+            if number % 20 == 0:
+                file.write(orjson.dumps({"type": "session/turn", "turnId": f"t{number}", "uuid": f"u{number}"}) + b"\n")
+            if number % 20 == 19:
+                file.write(b'{"type":"result","subtype":"success","total_cost_usd":1.0}\n{"type":"session/state"}\n')
             number += 1
 
     def floor() -> None:
@@ -51,7 +56,9 @@ def attach(home: Path) -> list[dict[str, Any]]:
                     orjson.loads(line)
 
     ours, bare = interleaved(lambda: transcript.newest_page(path), floor)
+    whole, _ = interleaved(lambda: opening._ends(path), floor)
     return [
+        {"name": "attach: reopen a session of 100 MB", "ours": whole * 1e3, "floor": bare * 1e3, "unit": "ms"},
         {"name": "attach: first page of 100 MB", "ours": ours * 1e3, "floor": bare * 1e3, "unit": "ms"},
         {"name": "attach: memory for 100 MB", "ours": grown(path), "floor": 0.0, "unit": "MB"},
         {

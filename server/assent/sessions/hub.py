@@ -25,6 +25,7 @@ from assent.sessions.export import export
 from assent.sessions.front import Call, Front
 from assent.sessions.session import Session
 from assent.storage.index import Index, Summary
+from assent.storage.lines import clean
 from assent.storage.watch import SettingsWatch
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -340,8 +341,8 @@ class Sessions:
         self.index.put(
             Summary(
                 session_id=session.id,
-                title=session.title,
-                cwd=session.cwd,
+                title=clean(session.title),
+                cwd=clean(session.cwd),
                 branch=session.branch,
                 updated_at=session.updated_at,
                 turns=session.turns.count,

@@ -317,7 +317,10 @@ class Session:
 
     def snapshot(self, path: str, before: FileText | None) -> None:
         """The editor is about to land a reviewed hunk in this file (S3)."""
-        self.history.before(path, before, at=self.record.end, turn_id=self.turn_id)
+        try:
+            self.history.before(path, before, at=self.record.end, turn_id=self.turn_id)
+        except OSError as error:
+            self.notice("warning", f"{path} can not be rewound: its content could not be saved ({error.strerror}).")
 
     def proposals_changed(self) -> None:
         """Proposals persist with the session. Typing changes them at every key, so they are saved when it rests."""

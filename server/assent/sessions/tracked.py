@@ -23,13 +23,20 @@ class TrackedWorkspace:
 
     async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
         if proposal_id is None:
-            self._history.before(
-                plan.path, plan.before, at=self._at(), turn_id=self._turn_id(), tool_use_id=plan.tool_use_id
-            )
+            self._remember(plan)
         # A reviewed edit landed when its hunks were accepted; the editor called `snapshot` then.
         outcome = await self._inner.apply(plan, proposal_id=proposal_id)
         self._history.after(plan.path, outcome.after or await self._now(plan.path))
         return outcome
+
+    def _remember(self, plan: EditPlan) -> None:
+        try:
+            self._history.before(
+                plan.path, plan.before, at=self._at(), turn_id=self._turn_id(), tool_use_id=plan.tool_use_id
+            )
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise ToolError(f"{plan.path} was not changed: what it is now could not be saved first ({why})") from None
 
     async def settled(self, path: str) -> None:
         """Hunks of this file were decided outside a tool call: note what that left."""

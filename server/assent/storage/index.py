@@ -8,14 +8,12 @@ written again when it has grown stale. Several processes may append at once; one
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import msgspec
 
 from assent.storage import transcript
 from assent.storage.files import write_atomically
-from assent.storage.lines import encode
 from assent.storage.paths import sessions_dir
 from assent.types.blocks import Json
 
@@ -23,8 +21,9 @@ PAGE = 50
 STALE = 4  # lines per session before the index is written anew
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a list shows of a session. A struct, because ten thousand of them are read at once."""
+
     session_id: str
     title: str = ""
     cwd: str = ""
@@ -45,7 +44,9 @@ class Index:
         self._read_to = 0
         self._inode = 0
         self._lines = 0
-        self._decoder = msgspec.json.Decoder(Summary)
+        self._one = msgspec.json.Decoder(Summary)
+        self._many = msgspec.json.Decoder(list[Summary])
+        self._encoder = msgspec.json.Encoder()
 
     def put(self, summary: Summary) -> None:
         """Remember this about the session. The index is a cache, so a full disk is no reason to fail."""
@@ -54,7 +55,7 @@ class Index:
             self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
             fd = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:
-                os.write(fd, encode(asdict(summary)))
+                os.write(fd, self._encoder.encode(summary) + b"\n")
             finally:
                 os.close(fd)
 
@@ -96,15 +97,22 @@ class Index:
             data = file.read(status.st_size - self._read_to)
         end = data.rfind(b"\n") + 1
         self._read_to += end
-        for line in data[:end].split(b"\n"):
-            if not line:
-                continue
-            self._lines += 1
-            try:
-                summary = self._decoder.decode(line)
-            except msgspec.MsgspecError:
-                continue
+        lines = [line for line in data[:end].split(b"\n") if line]
+        self._lines += len(lines)
+        for summary in self._decoded(lines):
             self._known[summary.session_id] = summary
+
+    def _decoded(self, lines: list[bytes]) -> list[Summary]:
+        """All lines in one go; one by one if some are damaged, which are left out."""
+        try:
+            return self._many.decode(b"[" + b",".join(lines) + b"]")
+        except msgspec.MsgspecError:
+            pass
+        found: list[Summary] = []
+        for line in lines:
+            with contextlib.suppress(msgspec.MsgspecError):
+                found.append(self._one.decode(line))
+        return found
 
     def _reconcile(self) -> None:
         """Compare with the files that are there; the directory is the truth."""
@@ -132,7 +140,7 @@ class Index:
     def _rewrite(self) -> None:
         live = [summary for summary in self._known.values() if not summary.deleted]
         with contextlib.suppress(OSError):
-            write_atomically(self._file, b"".join(encode(asdict(summary)) for summary in live))
+            write_atomically(self._file, b"".join(self._encoder.encode(summary) + b"\n" for summary in live))
             self._inode = 0
 
 

@@ -230,20 +230,17 @@ def unfinished_turn(path: Path) -> Json | None:
     turn = last_entry(path, "session/turn")
     if turn is None:
         return None
-    result, rewound, cut = (last_entry(path, kind) for kind in ("result", REWOUND, "session/cut"))
-    if rewound is not None and rewound.offset > turn.offset:
-        return None
-    was_cut = cut is not None and cut.record.get("turnId") == turn.record.get("turnId")
-    return turn.record if was_cut or result is None or result.offset < turn.offset else None
+    result, rewound, cut = (last_entry(path, kind, after=turn.offset) for kind in ("result", REWOUND, "session/cut"))
+    return turn.record if rewound is None and (result is None or cut is not None) else None
 
 
-def last_entry(path: Path, kind: str, *, before: int | None = None) -> Entry | None:
-    """The newest record of this type anywhere in the file (or before an offset), rewound parts included."""
+def last_entry(path: Path, kind: str, *, before: int | None = None, after: int = 0) -> Entry | None:
+    """The newest record of this type anywhere in the file (or between two offsets), rewound parts included."""
     needle = orjson.dumps({"type": kind})[:-1]
     with path.open("rb") as file:
         fd = file.fileno()
         end = os.fstat(fd).st_size if before is None else before
-        while (at := rfind(fd, needle, end)) >= 0:
+        while (at := rfind(fd, needle, end, floor=after)) >= 0:
             if at == 0 or os.pread(fd, 1, at - 1) == b"\n":
                 line = _line_at(fd, at)
                 if record := decode(line):
@@ -297,12 +294,12 @@ def revive(record: Json) -> Message | None:
         return None
 
 
-def rfind(fd: int, needle: bytes, end: int) -> int:
-    """The last place before `end` where these bytes start, or -1; in chunks, so memory stays flat."""
+def rfind(fd: int, needle: bytes, end: int, *, floor: int = 0) -> int:
+    """The last place in [floor, end) where these bytes start, or -1; in chunks, so memory stays flat."""
     overlap = len(needle) - 1
     size = CHUNK
-    while end > 0:
-        start = max(0, end - size)
+    while end > floor:
+        start = max(floor, end - size)
         data = os.pread(fd, end - start + overlap, start)
         at = data.rfind(needle, 0, end - start + overlap)
         if at >= 0:
