@@ -15,7 +15,7 @@ from permissions.shell_grammar import line
 PER_SEED = 100
 SEEDS = 200
 EXECUTED = 1000
-TORTURE_SEEDS = 2000
+TORTURE_SEEDS = 400
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from assent.permissions.explain import explain
 from assent.permissions.rules import Behaviour, RuleSet, parse_rule
 from assent.storage.paths import POLICY_FILE, config_dir, data_dir
 from assent.storage.settings import SettingsFiles
+from assent.tools import sandbox
 from assent.types.blocks import Json
 from assent.types.errors import AssentError, ProtocolError
 from assent.types.permissions import RuleSource
@@ -56,7 +57,10 @@ def _answer(line: str, files: SettingsFiles, policy: Policy) -> Json:
         if not isinstance(params, dict):
             raise ProtocolError("invalidRequest", "each line must be a JSON object")
         question = cast("Json", params)
-        return explain(question, context=_context(question, files, policy))
+        answer = explain(question, context=_context(question, files, policy))
+        if question.get("tool") == "Bash":
+            answer["sandbox"] = sandbox.available()  # what would fence the command in; it changes no decision
+        return answer
     except ProtocolError as error:
         return {"error": {"kind": error.kind, "message": str(error)}}
     except (AssentError, OSError, RecursionError) as error:

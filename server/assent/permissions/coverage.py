@@ -30,13 +30,13 @@ class Match:
 
 def match(case: Case, rules: RuleSet) -> Match | None:
     """The strongest rule that speaks: deny, then ask, then allow."""
-    for rule in rules.of("deny"):
+    if not rules.rules:
+        return None
+    deny, ask = rules.of("deny"), rules.of("ask")
+    for rule in (*deny, *ask):
         if _restricts(case, rule):
-            return Match(behaviour="deny", rule=rule.text)
-    for rule in rules.of("ask"):
-        if _restricts(case, rule):
-            return Match(behaviour="ask", rule=rule.text)
-    for rule in (*rules.of("deny"), *rules.of("ask")):
+            return Match(behaviour=rule.behaviour, rule=rule.text)
+    for rule in (*deny, *ask):
         if _reaches_below(case, rule):
             reason = f"It may read files that the rule {rule.text} covers."
             return Match(behaviour="ask", rule=rule.text, reason=reason)

@@ -145,14 +145,18 @@ def _parts(command: Command, place: _Place) -> Iterator[Part]:
                 yield replace(part, inner=True)
         return
     part = _judged(command, place)
-    reason = part.reason or ("a redirection writes to a file" if outputs else "")
-    yield replace(part, reads=(*part.reads, *reads), outputs=outputs, reason=reason)
+    if reads or outputs:
+        reason = part.reason or ("a redirection writes to a file" if outputs else "")
+        part = replace(part, reads=(*part.reads, *reads), outputs=outputs, reason=reason)
+    yield part
     if not part.harmless and program(command.words[0]) in _RUNNERS:
         yield from _guesses(command, place)
 
 
 def _redirected(command: Command) -> tuple[tuple[PathUse, ...], tuple[PathUse, ...]]:
     """What the redirections read and what they write; writing to /dev/null is not writing."""
+    if not command.redirects:
+        return (), ()
     reads: list[PathUse] = []
     outputs: list[PathUse] = []
     for redirect in command.redirects:

@@ -44,7 +44,7 @@ class Command:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        return tuple(word.text for word in self.words)
+        return tuple([word.text for word in self.words])
 
     @property
     def known(self) -> bool:
