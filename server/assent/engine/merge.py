@@ -34,10 +34,11 @@ class Outlet(Generic[T]):
         self.dropped = 0
 
     async def send(self, item: T) -> None:
-        if len(self.items) >= self._capacity:
-            await self.room()
+        """The item is in before anything is waited for: a cancellation cannot lose what was already written down."""
         self.items.append(item)
         self._ready.set()
+        if len(self.items) >= self._capacity:
+            await self.room()
 
     async def room(self) -> None:
         """Wait until the reader has caught up."""

@@ -1,0 +1,209 @@
+"""The way of one tool call (T1, T2): PreToolUse hooks, `prepare`, `can_use_tool`, `call`, PostToolUse hooks.
+
+`Caller.make` gives how it ended and never decides when it may run; that is the executor's. Rewritten input, by a hook
+or by the person asked, is parsed and prepared like any other. The clock of a timeout stands still while a person is
+being waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, cast
+
+import anyio
+
+from assent.tools.tool import AnyTool, Input, ToolContext, ToolOutput, as_json
+from assent.types.blocks import Block, Json, text_block
+from assent.types.hooks import HookCall, HookOutcome, Hooks
+from assent.types.messages import HookRan, Message, ToolProgress, ToolStarted
+from assent.types.permissions import Deny
+from assent.types.ports import CanUseTool, Elicitation, ElicitationAnswer, HandleElicitation, ToolCall
+
+INTERRUPTED = "Interrupted: the user stopped the turn before this call finished."
+
+Ended = Literal["done", "failed", "denied", "invalid", "timeout", "cancelled"]
+ToolHook = Literal["PreToolUse", "PostToolUse", "PostToolUseFailure"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    """How one call ended, and the block that answers it."""
+
+    tool_use_id: str
+    tool: str
+    ended: Ended
+    block: Json
+    input: Json = field(default_factory=dict[str, Any])
+    summary: str = ""  # one line for people
+    contexts: tuple[str, ...] = ()  # what hooks want the model to know besides
+    stop_turn: bool = False  # the tool itself says the turn is complete
+    hook_stopped: str = ""  # a hook said stop, and why
+    interrupted: bool = False  # the person who denied it wants the whole turn to stop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What a call came to, before it is written down as a result."""
+
+    ended: Ended
+    content: str | Sequence[Block]
+    output: ToolOutput | None = None
+    contexts: Sequence[str] = ()
+    hook_stopped: str = ""
+    interrupted: bool = False
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Call:
+    """One call of an answer, as far as it has got."""
+
+    id: str
+    name: str
+    raw: object
+    tool: AnyTool | None = None
+    input: Input | None = None
+    safe: bool = True
+    running: bool = False
+    started: bool = False  # `tool.call` has begun: it may have touched the world
+    result: CallResult | None = None
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    cancel_reason: str = INTERRUPTED
+    began: float = 0.0
+
+
+class MakeContext(Protocol):
+    def __call__(self, *, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    can_use_tool: CanUseTool
+    make_context: MakeContext
+    emit: Callable[[Message], None]
+    hooks: Hooks
+    session_id: str
+    cwd: Callable[[], str]
+    parent: str | None
+
+    async def make(self, call: Call) -> Ending:
+        """Raises ToolError for what the model should know; anything else that is raised is a bug in the tool."""
+        tool, given = call.tool, call.input
+        assert tool is not None and given is not None
+        contexts: list[str] = []
+        before = await self._run_hooks("PreToolUse", call, {"tool_input": as_json(given)}, contexts)
+        if (refused := _refused(before, contexts)) is not None:
+            return refused
+        rewritten = [outcome.updated_input for outcome in before if outcome.updated_input is not None]
+        if rewritten:
+            given = call.input = cast("Input", tool.parse(dict(rewritten[-1])))
+        context = self.make_context(tool_use_id=call.id, progress=lambda text: self._progress(call, text))
+        context.plan = await tool.prepare(given, context)
+        verdict = await self.can_use_tool(self._question(call, tool, given, context, before))
+        if isinstance(verdict, Deny):
+            return Ending(ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts)
+        if verdict.updated_input is not None:
+            given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
+            context.plan = await tool.prepare(given, context)
+        context.proposal_id = verdict.proposal_id
+        output = await self._run(call, tool, given, context)
+        if output is None:
+            words = f"{call.name} timed out after {tool.timeout:g} s."
+            return Ending(ended="timeout", content=words, contexts=contexts)
+        if verdict.message:
+            output = replace(output, content=_with_text(output.content, f"The user said: {verdict.message}"))
+        data: Json = {"tool_input": as_json(given), "tool_response": output.content, "is_error": output.is_error}
+        event: ToolHook = "PostToolUseFailure" if output.is_error else "PostToolUse"
+        after = await self._run_hooks(event, call, data, contexts)
+        contexts += [outcome.text for outcome in after if outcome.status == "blocked" and outcome.text]
+        return Ending(
+            ended="failed" if output.is_error else "done",
+            content=output.content,
+            output=output,
+            contexts=contexts,
+            hook_stopped=_stopped(after),
+        )
+
+    def _question(
+        self, call: Call, tool: AnyTool, given: Input, context: ToolContext, hooks: Sequence[HookOutcome]
+    ) -> ToolCall:
+        said = {outcome.decision: outcome.text for outcome in hooks if outcome.decision in ("allow", "ask")}
+        decision: Literal["allow", "ask"] | None = "ask" if "ask" in said else "allow" if "allow" in said else None
+        return ToolCall(
+            tool_use_id=call.id,
+            action=tool.action(given, cwd=context.cwd),
+            title=tool.title(given),
+            plan=context.plan,
+            parent_tool_use_id=self.parent,
+            hook_decision=decision,
+            hook_reason=said[decision] if decision else "",
+        )
+
+    async def _run(self, call: Call, tool: AnyTool, given: Input, context: ToolContext) -> ToolOutput | None:
+        """The call itself, under its timeout; None when that ran out."""
+        call.started = True
+        self.emit(
+            ToolStarted(
+                tool_use_id=call.id,
+                tool=call.name,
+                input=as_json(given),
+                title=tool.title(given),
+                parent_tool_use_id=self.parent,
+            )
+        )
+        if tool.timeout is None:
+            return await tool.call(given, context)
+        with anyio.move_on_after(tool.timeout) as scope:
+            if context.elicit is not None:
+                context.elicit = _outside(scope, context.elicit)
+            return await tool.call(given, context)
+        return None
+
+    async def _run_hooks(self, event: ToolHook, call: Call, data: Json, contexts: list[str]) -> list[HookOutcome]:
+        if not self.hooks.wants(event):
+            return []
+        payload: Json = {"tool_name": call.name, "tool_use_id": call.id, **data}
+        outcomes = await self.hooks.run(
+            HookCall(event=event, session_id=self.session_id, cwd=self.cwd(), subject=call.name, data=payload)
+        )
+        for outcome in outcomes:
+            self.emit(HookRan(event=event, outcome=outcome.status, text=outcome.text))
+            if outcome.context:
+                contexts.append(outcome.context)
+        return outcomes
+
+    def _progress(self, call: Call, text: str) -> None:
+        if call.result is None:
+            self.emit(ToolProgress(tool_use_id=call.id, text=text, parent_tool_use_id=self.parent))
+
+
+def _refused(outcomes: Sequence[HookOutcome], contexts: Sequence[str]) -> Ending | None:
+    for outcome in outcomes:
+        if outcome.status in ("blocked", "prevented") or outcome.decision == "deny":
+            reason = outcome.text or "A PreToolUse hook refused this call."
+            return Ending(ended="denied", content=reason, contexts=contexts, hook_stopped=_stopped(outcomes))
+    return None
+
+
+def _stopped(outcomes: Iterable[HookOutcome]) -> str:
+    return next((o.text or "A hook stopped the turn." for o in outcomes if o.status == "prevented"), "")
+
+
+def _outside(scope: anyio.CancelScope, elicit: HandleElicitation) -> HandleElicitation:
+    """The same question to the user, with the call's clock stopped until the answer."""
+
+    async def asking(question: Elicitation) -> ElicitationAnswer:
+        left = scope.deadline - anyio.current_time()
+        scope.deadline = float("inf")
+        try:
+            return await elicit(question)
+        finally:
+            scope.deadline = anyio.current_time() + left
+
+    return asking
+
+
+def _with_text(content: str | Sequence[Block], text: str) -> str | list[Block]:
+    if isinstance(content, str):
+        return f"{content}\n\n{text}" if content else text
+    return [*content, text_block(text)]
