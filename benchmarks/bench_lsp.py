@@ -40,12 +40,8 @@ def _start() -> list[Row]:
         ours.append(_spawned(SERVE))
         floor.append(_spawned([sys.executable, "-c", BARE_PYGLS]))
     return [
-        _row("spawn → initialize", "ms", *(statistics.median(t for t, _ in runs) * 1000 for runs in (ours, floor))),
-        _row(
-            "memory at the initialize response",
-            "MB",
-            *(statistics.median(m for _, m in runs) for runs in (ours, floor)),
-        ),
+        _row("spawn → initialize", "ms", _median(ours, 0) * 1000, _median(floor, 0) * 1000),
+        _row("memory at the initialize response", "MB", _median(ours, 1), _median(floor, 1)),
     ]
 
 
@@ -302,10 +298,9 @@ async def _serve_api() -> None:
 
 async def _talk(writer: asyncio.StreamWriter, deltas: int, rate: int) -> None:
     usage = {"input_tokens": 5, "output_tokens": 1}
-    message = {"id": f"msg_{time.monotonic_ns()}", "type": "message", "role": "assistant", "model": "m", "content": []}
-    _event(
-        writer, "message_start", {"message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}}
-    )
+    message: Json = {"id": f"msg_{time.monotonic_ns()}", "type": "message", "role": "assistant", "model": "m"}
+    message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+    _event(writer, "message_start", {"message": message})
     _event(writer, "content_block_start", {"index": 0, "content_block": {"type": "text", "text": ""}})
     due = time.monotonic()
     for number in range(deltas):

@@ -6,6 +6,7 @@ answer.
 """
 
 import asyncio
+import importlib
 import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import anyio
 import msgspec
 
 from assent.lsp import configuration, documents, edits, lists, sessions, trust
+from assent.lsp.background import in_thread
 from assent.lsp.chat_documents import ChatDocuments
 from assent.lsp.client import Client
 from assent.lsp.content import read_document
@@ -76,6 +78,7 @@ class Connection:
         self.marks = HunkMarks(self)
         self.chats = ChatDocuments(self)
         self.features: asyncio.Future[Features] = asyncio.get_running_loop().create_future()
+        self._loading_features = False
         self.trust_asked: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stop = asyncio.Event()
@@ -86,6 +89,7 @@ class Connection:
         configuration.apply(self, client.options.settings or {})
         trust.vouch(self)
         self._register()
+        self.app.editor.documents.listen(lambda _event: self.need_features())
 
     # --- life -----------------------------------------------------------------------------------------------------
 
@@ -98,8 +102,14 @@ class Connection:
             self._life.result()
         self.status.publish()
 
-    def open_features(self) -> None:
-        """Plain LSP requests can be served from now on; those that came before have been waiting."""
+    def need_features(self) -> None:
+        """Load pygls, once something asks for plain LSP or soon will: a conversation alone never pays for it."""
+        if not self._loading_features:
+            self._loading_features = True
+            self.spawn(self._load_features())
+
+    async def _load_features(self) -> None:
+        await in_thread(lambda: importlib.import_module("assent.lsp.features"))
         from assent.lsp.features import Features
 
         self.features.set_result(Features(self))
@@ -159,6 +169,7 @@ class Connection:
 
     def _plain(self, method: str) -> RequestHandler:
         async def serve(params: Any, incoming: Incoming) -> Any:
+            self.need_features()
             features = await asyncio.shield(self.features)
             return await features.handle(method, params)
 

@@ -18,13 +18,13 @@ import logging
 import os
 import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assent.lsp import envelope, life
+from assent.lsp.background import in_thread
 from assent.lsp.capabilities import initialize_result
 from assent.lsp.client import Client
 from assent.lsp.envelope import Malformed, Message, Notification, Request, Response
@@ -163,7 +163,7 @@ class Server:
 
     async def _make_ready(self, client: Client) -> None:
         try:
-            await _in_thread(self._load)
+            await in_thread(self._load)
             from assent.lsp.connection import Connection
 
             connection = Connection(self._peer, client, self._build)
@@ -177,9 +177,7 @@ class Server:
         self._connection = connection
         while self._held:
             self._peer.receive(self._held.popleft())
-        await _in_thread(lambda: importlib.import_module("assent.lsp.features"))
-        connection.open_features()
-        await _in_thread(connection.app.warm_up)
+        await in_thread(connection.app.warm_up)
         gc.collect()
         gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
 
@@ -245,26 +243,3 @@ def _take_stdio() -> tuple[int, int]:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return incoming, outgoing
-
-
-async def _in_thread(function: Callable[[], Any]) -> None:
-    """Run in a daemon thread: unlike an executor's, nobody waits for it when the process ends."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[BaseException | None] = loop.create_future()
-
-    def settle(error: BaseException | None) -> None:
-        if not done.done():
-            done.set_result(error)
-
-    def work() -> None:
-        failure: BaseException | None = None
-        try:
-            function()
-        except Exception as error:
-            failure = error
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, failure)
-
-    threading.Thread(target=work, name="assent-load", daemon=True).start()
-    if (error := await done) is not None:
-        raise error
