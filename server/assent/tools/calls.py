@@ -129,9 +129,13 @@ class Caller:
     ) -> ToolCall:
         said = {outcome.decision: outcome.text for outcome in hooks if outcome.decision in ("allow", "ask")}
         decision: Literal["allow", "ask"] | None = "ask" if "ask" in said else "allow" if "allow" in said else None
+        action = tool.action(given, cwd=context.cwd)
+        if context.plan is not None and context.plan.target and context.plan.target not in action.writes:
+            # Where links lead when the plan is made is where it will be written: judge that very place.
+            action = replace(action, writes=(*action.writes, context.plan.target))
         return ToolCall(
             tool_use_id=call.id,
-            action=tool.action(given, cwd=context.cwd),
+            action=action,
             title=tool.title(given),
             plan=context.plan,
             parent_tool_use_id=self.parent,
