@@ -375,3 +375,25 @@ def test_importing_the_client_does_not_import_the_sdk() -> None:
     code = "import sys, assent.model.client, assent.model.credentials, assent.model.offline; print('anthropic' in sys.modules, 'httpx2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+async def test_thinking_whose_conversation_was_reduced_does_not_end_the_session(
+    api: FakeApi, call: ModelClient
+) -> None:  # C3
+    """What microcompact does: an old result becomes a stub, and the thinking after it is bound to what it was."""
+    api.reply(tool("Read", file_path="a"))
+    api.reply(thinking("hm"), tool("Read", file_path="b"))
+    history: list[ConversationMessage] = [user("hi")]
+    for id in ("toolu_0001", "toolu_0002"):
+        events, _ = await gather(call(ask(*history, tools=TOOLS)))
+        history += [event for event in events if isinstance(event, AssistantMessage)]
+        history.append(user(result(id, "a long text")))
+    history[2] = user(result("toolu_0001", "[old result left out]"))
+    api.expect_refusal().reply(text("fine"))
+    events, error = await gather(call(ask(*history, tools=TOOLS)))
+    assert error is None
+    assert final(events).stop_reason == "end_turn"
+    api.reply(text("and again, at once"))
+    _, error = await gather(call(ask(*history, tools=TOOLS)))
+    assert error is None
+    assert len(api.refusals) == 1

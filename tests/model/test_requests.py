@@ -370,17 +370,19 @@ class TestParameters:
         self, model: str, wanted: Json | None, sent: Json | None
     ) -> None:
         asked = request(user("a"), model=model, thinking=wanted)
-        found = body(asked).get("thinking")
-        if found is not None:
-            found.pop("block_binding", None)
-        assert found == sent
+        assert body(asked).get("thinking") == sent
         if model in models.names():
             accepted(asked)
 
-    def test_bound_thinking_that_no_longer_fits_is_dropped_by_the_endpoint_not_refused(self) -> None:
-        made = built(request(user("a")))
+    def test_old_thinking_can_be_sent_with_leave_to_drop_it_or_not_at_all(self) -> None:
+        block: Json = {"type": "thinking", "thinking": "hm", "signature": "s"}
+        asked = request(user("a"), said(block, "b"), user("c"))
+        made = built(asked, options=RequestOptions(old_thinking="droppable"))
         assert orjson.loads(made.body)["thinking"]["block_binding"] == {"prefix_mismatch_behavior": "drop_block"}
         assert made.betas == ("thinking-binding-controls-2026-08-01",)
+        without = built(asked, options=RequestOptions(old_thinking="left_out"))
+        assert bare(orjson.loads(without.body)["messages"])[1]["content"] == [{"type": "text", "text": "b"}]
+        assert built(asked).betas == without.betas == ()
 
     def test_a_thinking_budget_has_room_under_max_tokens(self) -> None:
         wanted = {"type": "enabled", "budget_tokens": 20_000}
@@ -444,11 +446,7 @@ class TestParameters:
             "task_budget": {"type": "tokens", "total": 1000, "remaining": 900},
         }
         assert sent["context_management"] == {"edits": [edit]}
-        assert made.betas == (
-            "context-management-2025-06-27",
-            "task-budgets-2026-03-13",
-            "thinking-binding-controls-2026-08-01",
-        )
+        assert made.betas == ("context-management-2025-06-27", "task-budgets-2026-03-13")
         accepted(asked)
         assert "output_config" not in body(request(user("a"), effort="low", model="claude-haiku-4-5"))
 

@@ -3,11 +3,12 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import pytest
 
 from assent.model.failures import CallFailed
-from assent.model.retry import FastMode, RetryPolicy, Try, with_retry
+from assent.model.retry import FastMode, RetryPolicy, ThinkingCare, Try, with_retry
 from assent.types.errors import FallbackTriggered, ModelError, NoCredentials, PromptTooLong, StreamInterrupted
 from assent.types.messages import ApiRetry, AssistantFinal, Heartbeat, Notice
 from assent.types.ports import ModelEvent, ModelRequest
@@ -48,6 +49,7 @@ async def run(
     clock: InstantClock | None = None,
     policy: RetryPolicy | None = None,
     fast: FastMode | None = None,
+    care: ThinkingCare | None = None,
     foreground: bool = True,
     persistent: bool = False,
     fallback: str | None = None,
@@ -64,6 +66,7 @@ async def run(
         policy=policy or RetryPolicy(),
         renew=endpoint.renew,
         fast=fast or FastMode(),
+        care=care,
     )
     async with aclosing(retrying) as stream:
         async for event in stream:
@@ -297,3 +300,32 @@ async def test_an_interruption_after_words_were_shown_is_not_tried_again_here() 
     with pytest.raises(StreamInterrupted):
         await run(endpoint)
     assert len(endpoint.tries) == 1
+
+
+class TestOldThinking:
+    REFUSAL: ClassVar[CallFailed] = fails(
+        400,
+        "invalid_request_error",
+        "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
+    )
+
+    async def test_that_is_refused_is_sent_more_carefully_and_that_is_remembered(self) -> None:
+        endpoint, care = Endpoint([self.REFUSAL, self.REFUSAL]), ThinkingCare()
+        clock = InstantClock()
+        await run(endpoint, care=care, clock=clock)
+        assert [this.old_thinking for this in endpoint.tries] == ["sent", "droppable", "left_out"]
+        assert clock.sleeps == []
+        await run(endpoint, care=care)
+        assert endpoint.tries[-1].old_thinking == "left_out"
+
+    async def test_that_is_refused_even_when_there_is_none_is_an_error(self) -> None:
+        endpoint = Endpoint([self.REFUSAL] * 5)
+        with pytest.raises(ModelError):
+            await run(endpoint)
+        assert len(endpoint.tries) == 3
+
+    async def test_of_one_model_says_nothing_of_another(self) -> None:
+        care = ThinkingCare({"y": "left_out"})
+        endpoint = Endpoint([])
+        await run(endpoint, care=care)
+        assert endpoint.tries[0].old_thinking == "sent"

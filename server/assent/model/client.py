@@ -10,7 +10,7 @@ from assent.model import catalog
 from assent.model.clock import Clock, SystemClock
 from assent.model.failures import CallFailed
 from assent.model.requests import RequestBuilder, RequestOptions
-from assent.model.retry import FastMode, Try, with_retry
+from assent.model.retry import FastMode, ThinkingCare, Try, with_retry
 from assent.model.settings import ModelSettings
 from assent.model.stream import Answer
 from assent.model.transport import SdkTransport, Transport
@@ -43,6 +43,7 @@ class ModelClient:
         self._ids = ids
         self._builder = RequestBuilder()
         self._fast = FastMode(wanted=settings.fast)
+        self._care = ThinkingCare()
         self._ending: set[asyncio.Task[None]] = set()
 
     def __call__(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -54,6 +55,7 @@ class ModelClient:
             policy=self._settings.retry,
             renew=self._transport.renew,
             fast=self._fast if info.accepts_fast_mode else FastMode(),
+            care=self._care,
         )
 
     def info(self, model: str) -> ModelInfo:
@@ -72,7 +74,9 @@ class ModelClient:
 
     async def _attempt(self, request: ModelRequest, info: ModelInfo, this: Try) -> AsyncGenerator[ModelEvent, None]:
         settings = self._settings
-        options = RequestOptions(betas=settings.betas, cache=settings.cache, fast=this.fast)
+        options = RequestOptions(
+            betas=settings.betas, cache=settings.cache, fast=this.fast, old_thinking=this.old_thinking
+        )
         built = self._builder.build(request, info, options, cap=this.cap)
         answer = Answer(info, new_id=self._ids, now=self._clock.wall)
         decoder = self._transport.decoder()

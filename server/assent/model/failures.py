@@ -109,6 +109,9 @@ _OVERFLOW = re.compile(
 _MEDIA = re.compile(
     r"(image|pdf|document)\b.*?(exceeds?|too large|too many|maximum|at most|password|could not process)", re.IGNORECASE
 )
+_SIGNATURE = re.compile(
+    r"signature.{0,20}thinking|thinking.{0,40}(cannot be modified|bound to a different)", re.I | re.S
+)
 _FAST = re.compile(r"\bspeed\b|fast[- ]mode", re.IGNORECASE)
 
 
@@ -134,6 +137,11 @@ def rejects_fast_mode(failure: CallFailed) -> bool:
     if failure.status in (429, OVERLOADED):
         return True
     return failure.status in (400, 403) and _FAST.search(failure.message) is not None
+
+
+def rejects_thinking(failure: CallFailed) -> bool:
+    """A thinking block in the history is not taken: what stood before it changed, or another account made it."""
+    return failure.status == 400 and _SIGNATURE.search(failure.message) is not None
 
 
 def as_model_error(failure: CallFailed) -> ModelError:

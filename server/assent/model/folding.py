@@ -49,9 +49,11 @@ class Folder:
     def __init__(self) -> None:
         self._seen: OrderedDict[int, _Folded] = OrderedDict()
 
-    def fold(self, request: ModelRequest) -> list[Turn]:
+    def fold(self, request: ModelRequest, *, thinking: bool = True) -> list[Turn]:
+        """`thinking=False` leaves out all thinking blocks, as if another model had made them."""
         view = from_last_boundary(request.messages)
-        context = (request.model, request.user_context)
+        model = request.model if thinking else ""
+        context = (model, request.user_context)
         # A session's view keeps its first message until it is compacted.
         key = id(view[0]) if view else 0
         known = self._seen.pop(key, None)
@@ -61,7 +63,7 @@ class Folder:
         done = turns[-1].ends if turns else 0
         if not done:
             turns = []
-        turns = [*turns, *_folded(view[done:], done, request, turns[-1] if turns else None)]
+        turns = [*turns, *_folded(view[done:], done, context, turns[-1] if turns else None)]
         self._seen[key] = _Folded(view, context, turns)
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
@@ -121,13 +123,14 @@ class _Draft:
 
 
 def _folded(
-    messages: Sequence[ConversationMessage], done: int, request: ModelRequest, before: Turn | None
+    messages: Sequence[ConversationMessage], done: int, context: tuple[str, str], before: Turn | None
 ) -> list[Turn]:
+    model, user_context = context
     drafts: list[_Draft] = []
-    if done == 0 and request.user_context.strip():
-        drafts.append(_Draft("user", [], [{"type": "text", "text": request.user_context}]))
+    if done == 0 and user_context.strip():
+        drafts.append(_Draft("user", [], [{"type": "text", "text": user_context}]))
     for at, message in enumerate(messages, done + 1):
-        for role, blocks in _contents(message, request.model):
+        for role, blocks in _contents(message, model):
             if not drafts or drafts[-1].role != role:
                 drafts.append(_Draft(role, [], []))
             draft = drafts[-1]

@@ -30,6 +30,10 @@ MIN_THINKING_BUDGET = 1_024
 DEFAULT_THINKING_BUDGET = 10_000
 
 
+OldThinking = Literal["sent", "droppable", "left_out"]
+"""Thinking of earlier answers: sent as it is, sent with leave to drop what no longer fits, or not sent at all."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestOptions:
     """What settings add to every request."""
@@ -37,6 +41,7 @@ class RequestOptions:
     betas: tuple[str, ...] = ()
     cache: Literal["5m", "1h", "off"] = "5m"
     fast: bool = False
+    old_thinking: OldThinking = "sent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +65,10 @@ class RequestBuilder:
     ) -> ApiRequest:
         """`cap` lowers max_tokens after the endpoint said how much room there is."""
         options = options or RequestOptions()
-        turns = self._folder.fold(request)
+        turns = self._folder.fold(request, thinking=options.old_thinking != "left_out")
         thinking, max_tokens = _thinking(request, model, turns, cap)
+        if options.old_thinking == "droppable" and thinking is not None and thinking["type"] == "adaptive":
+            thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
         betas = set(options.betas)
         rest: Json = {"max_tokens": max_tokens, "stream": True}
         if thinking is not None:
@@ -190,9 +197,6 @@ def _thinking(request: ModelRequest, model: ModelInfo, turns: list[Turn], cap: i
         if budget < MIN_THINKING_BUDGET or any(turn.unthought for turn in turns[-2:]):
             return None, max_tokens
         return {**config, "budget_tokens": budget}, max_tokens
-    if config["type"] == "adaptive" and model.binds_thinking:
-        # Reductions change old messages; the blocks tied to them are then dropped by the endpoint, not refused.
-        config = {**config, "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
     return config, max_tokens
 
 

@@ -7,7 +7,9 @@
 4. 400 with "input length and max_tokens exceed context limit": max_tokens is recomputed from the numbers in it.
 5. 529: background calls fail at once. Three in a row, and there is a fallback model: `FallbackTriggered`.
 6. A call refused for being fast goes on at standard speed, and fast mode rests for a while.
-7. Persistent mode: no end of retries, waits of up to 30 minutes, a heartbeat every 30 seconds.
+7. A thinking block of an earlier answer that is no longer taken (its conversation was reduced, its account changed) is
+   sent with leave to drop it, and if that is refused too, not at all; remembered for that model.
+8. Persistent mode: no end of retries, waits of up to 30 minutes, a heartbeat every 30 seconds.
 
 Every wait is announced before it begins. Once a content block has been shown nothing here tries again: whether the
 answer is withdrawn is for the engine to say.
@@ -15,11 +17,12 @@ answer is withdrawn is for the engine to say.
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assent.model.clock import Clock
-from assent.model.failures import CallFailed, as_model_error, overflow, rejects_fast_mode
+from assent.model.failures import CallFailed, as_model_error, overflow, rejects_fast_mode, rejects_thinking
 from assent.model.policy import RetryPolicy
+from assent.model.requests import OldThinking
 from assent.types.errors import FallbackTriggered, ModelError
 from assent.types.messages import ApiRetry, Heartbeat, Notice
 from assent.types.ports import ModelEvent, ModelRequest
@@ -36,12 +39,31 @@ class FastMode:
         return self.wanted and now >= self.resting_until
 
 
+@dataclass(slots=True)
+class ThinkingCare:
+    """How carefully the thinking of earlier answers is sent, by model; shared by all calls of a client."""
+
+    by_model: dict[str, OldThinking] = field(default_factory=dict[str, OldThinking])
+
+    def of(self, model: str) -> OldThinking:
+        return self.by_model.get(model, "sent")
+
+    def take_more(self, model: str) -> bool:
+        """One step more careful; False when there is none left."""
+        steps: dict[OldThinking, OldThinking] = {"sent": "droppable", "droppable": "left_out"}
+        more = steps.get(self.of(model))
+        if more is not None:
+            self.by_model[model] = more
+        return more is not None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
     """How one try differs from the request as it was made."""
 
     cap: int | None = None  # of max_tokens
     fast: bool = False
+    old_thinking: OldThinking = "sent"
 
 
 Attempt = Callable[[Try], AsyncGenerator[ModelEvent, None]]
@@ -56,12 +78,14 @@ async def with_retry(
     policy: RetryPolicy,
     renew: Callable[[], Awaitable[None]],
     fast: FastMode,
+    care: ThinkingCare | None = None,
 ) -> AsyncGenerator[ModelEvent, None]:
     retry = overloads = 0
     renewed = False
     cap: int | None = None
+    care = care or ThinkingCare()
     while True:
-        this = Try(cap=cap, fast=fast.on(clock.now()))
+        this = Try(cap=cap, fast=fast.on(clock.now()), old_thinking=care.of(request.model))
         try:
             async with aclosing(attempt(this)) as events:
                 async for event in events:
@@ -80,6 +104,9 @@ async def with_retry(
             continue
         if (lower := _recomputed_cap(failure, cap, policy)) is not None:
             cap = lower
+            continue
+
+        if rejects_thinking(failure) and (care.of(request.model) != this.old_thinking or care.take_more(request.model)):
             continue
 
         overloads = overloads + 1 if failure.overloaded else 0
