@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 import anyio
 
@@ -17,6 +17,7 @@ from assent.sessions.ring import EventLog
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
+from assent.types.ports import Elicitation, ElicitationAnswer
 
 log = logging.getLogger(__name__)
 Kind = Literal["permission", "elicitation"]
@@ -161,3 +162,20 @@ class Asks:
             self._events.publish(resolved)
         question.settled.set()
         self._on_change()
+
+
+async def elicited(asks: Asks, session_id: str, elicitation: Elicitation) -> ElicitationAnswer:
+    """Put a question of the agent to the user. An answer that makes no sense, or none at all, is a cancel."""
+    elicit_id = new_id("e")
+    params: Json = {"sessionId": session_id, "elicitId": elicit_id, "message": elicitation.message}
+    if elicitation.questions:
+        params["questions"] = list(elicitation.questions)
+    elif elicitation.schema is not None:
+        params["schema"] = elicitation.schema
+    else:
+        params["url"] = elicitation.url
+    answer = await asks.wait(asks.open("elicitation", elicit_id, params)) or {}
+    action, content = answer.get("action"), answer.get("content")
+    if action not in ("accept", "decline", "cancel"):
+        return ElicitationAnswer(action="cancel")
+    return ElicitationAnswer(action=action, content=cast("Json", content) if isinstance(content, dict) else {})

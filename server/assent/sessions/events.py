@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never, cast
 
-from assent.types.blocks import Block, Json
+from assent.types.blocks import Block, Json, text_of
 from assent.types.messages import (
     ApiRetry,
     AssistantFinal,
@@ -33,6 +33,8 @@ from assent.types.messages import (
     UserMessage,
 )
 from assent.types.usage import Usage
+
+TITLE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,23 @@ def wire_result(result: Result) -> Json:
     if result.structured_output is not None:
         body["structuredOutput"] = result.structured_output
     return body
+
+
+def title_of(content: list[Json]) -> str:
+    first = " ".join(text_of(content).split())
+    return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def wire_todos(todos: list[Json]) -> list[Json]:
+    return [
+        {
+            "id": str(item.get("id") or index + 1),
+            "content": str(item.get("content", "")),
+            "activeForm": str(item.get("activeForm") or item.get("active_form") or item.get("content", "")),
+            "status": str(item.get("status", "pending")),
+        }
+        for index, item in enumerate(todos)
+    ]
 
 
 def _compact(values: Json) -> Json:

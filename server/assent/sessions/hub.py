@@ -333,7 +333,7 @@ class Sessions:
                 path = path_of(event.proposal["uri"])
                 if path is not None:
                     self.spawn(partial(session.workspace.settled, path))
-        session.proposals_changed()
+        session.proposals.changed()
 
     # --- the list ----------------------------------------------------------------------------------------------------
 

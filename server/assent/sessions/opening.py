@@ -66,7 +66,7 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
     session.cost_usd = result.total_cost_usd if result else 0.0
     with contextlib.suppress(OSError):
         session.updated_at = paths.transcript.stat().st_mtime
-    await session.load_proposals()
+    await session.proposals.load()
     session.orphans.restore(cast("list[Json]", state.get("asks") or []))
     for rule in cast("list[str]", state.get("rules") or []):
         session.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))

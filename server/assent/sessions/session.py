@@ -4,7 +4,6 @@ Everything a client can do to a session starts here. Not aware of wires or edito
 JSON as in protocol.md.
 """
 
-import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,8 +12,9 @@ from typing import Any, Literal, cast
 import anyio
 
 from assent.editor.proposals import Origin, Review
-from assent.sessions.asks import Asks
+from assent.sessions.asks import Asks, elicited
 from assent.sessions.deps import EngineOptions, Judgement, SessionDeps
+from assent.sessions.events import title_of, wire_todos
 from assent.sessions.front import Call, Front
 from assent.sessions.gate import Gate
 from assent.sessions.inbox import Inbox, Turn
@@ -22,6 +22,7 @@ from assent.sessions.options import options_json, thinking_config
 from assent.sessions.orphans import Orphans
 from assent.sessions.record import Record
 from assent.sessions.ring import EventLog
+from assent.sessions.saved_proposals import SavedProposals
 from assent.sessions.tracked import TrackedWorkspace
 from assent.sessions.turns import Turns
 from assent.storage import transcript
@@ -32,14 +33,11 @@ from assent.storage.spill import SpillFolder
 from assent.tools.tool import AnyTool, Jobs, SessionState
 from assent.types.blocks import Json, text_of
 from assent.types.errors import ProtocolError
-from assent.types.ids import new_id
 from assent.types.messages import Result
 from assent.types.permissions import MODES
 from assent.types.ports import Elicitation, ElicitationAnswer, FileText
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
-TITLE_LENGTH = 80
-SAVE_PROPOSALS_AFTER = 0.5
 HOLD_SECONDS = 30.0  # a front that died before its answer was written must not hold its events for ever
 
 
@@ -85,8 +83,7 @@ class Session:
         self.jobs: Jobs | None = deps.jobs(self.id, self._job_changed) if deps.jobs else None
         self.spill = SpillFolder(record.paths.spill)
         self.history = FileHistory(record.paths.history)
-        self._saving: asyncio.TimerHandle | None = None
-        self._proposals_file = SavedList(record.paths.folder / "proposals.json")
+        self.proposals = SavedProposals(self.id, deps.proposals, SavedList(record.paths.folder / "proposals.json"))
         self.workspace = TrackedWorkspace(
             deps.workspace(cwd, self.origin, lambda: "off" if self._restoring else self.review),
             self.history,
@@ -239,23 +236,10 @@ class Session:
         self._on_change(self)
 
     async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
-        """A question to the user; nobody to ask is a decline, a turn that ends meanwhile a cancel."""
+        """A question to the user; nobody to ask is a decline."""
         if not self.interactive:
             return ElicitationAnswer(action="decline")
-        elicit_id = new_id("e")
-        params: Json = {"sessionId": self.id, "elicitId": elicit_id, "message": elicitation.message}
-        if elicitation.questions:
-            params["questions"] = list(elicitation.questions)
-        elif elicitation.schema is not None:
-            params["schema"] = elicitation.schema
-        else:
-            params["url"] = elicitation.url
-        answer = await self.asks.wait(self.asks.open("elicitation", elicit_id, params)) or {}
-        action = answer.get("action")
-        if action not in ("accept", "decline", "cancel"):
-            return ElicitationAnswer(action="cancel")
-        content = answer.get("content")
-        return ElicitationAnswer(action=action, content=cast("Json", content) if isinstance(content, dict) else {})
+        return await elicited(self.asks, self.id, elicitation)
 
     # --- fronts ------------------------------------------------------------------------------------------------------
 
@@ -321,24 +305,6 @@ class Session:
             self.history.before(path, before, at=self.record.end, turn_id=self.turn_id)
         except OSError as error:
             self.notice("warning", f"{path} can not be rewound: its content could not be saved ({error.strerror}).")
-
-    def proposals_changed(self) -> None:
-        """Proposals persist with the session. Typing changes them at every key, so they are saved when it rests."""
-        if self._saving is None:
-            loop = asyncio.get_running_loop()
-            self._saving = loop.call_later(SAVE_PROPOSALS_AFTER, self._save_proposals)
-
-    async def load_proposals(self) -> None:
-        saved = self._proposals_file.load()
-        if self.deps.proposals is not None and saved:
-            await self.deps.proposals.load(self.id, saved)
-
-    def _save_proposals(self) -> None:
-        if self._saving is not None:
-            self._saving.cancel()
-            self._saving = None
-        if self.deps.proposals is not None:
-            self._proposals_file.save(self.deps.proposals.dump(self.id))
 
     @contextmanager
     def restoring(self) -> Generator[None]:
@@ -406,8 +372,7 @@ class Session:
         """Save what is left and free the file; False when the disk did not take everything."""
         self.closed = True
         self.events.flush()
-        if self._saving is not None:
-            self._save_proposals()
+        self.proposals.save()
         self.history.close()
         return self.record.close()
 
@@ -433,20 +398,3 @@ class Session:
 
     def _job_changed(self, job: Json) -> None:
         self.events.publish({"type": "job", **job}, outside_turn=True)
-
-
-def title_of(content: list[Json]) -> str:
-    first = " ".join(text_of(content).split())
-    return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1].rstrip() + "…"
-
-
-def wire_todos(todos: list[Json]) -> list[Json]:
-    return [
-        {
-            "id": str(item.get("id") or index + 1),
-            "content": str(item.get("content", "")),
-            "activeForm": str(item.get("activeForm") or item.get("active_form") or item.get("content", "")),
-            "status": str(item.get("status", "pending")),
-        }
-        for index, item in enumerate(todos)
-    ]

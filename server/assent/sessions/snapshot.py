@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 
-from assent.sessions.events import wire_boundary, wire_message
+from assent.sessions.events import wire_boundary, wire_message, wire_todos
 from assent.sessions.front import Call
 from assent.sessions.record import saved_state
-from assent.sessions.session import Session, wire_todos
+from assent.sessions.session import Session
 from assent.storage import transcript
 from assent.storage.paths import SessionPaths
 from assent.types.blocks import Json

@@ -1,10 +1,15 @@
 """A workspace that remembers what files were before the agent changed them (S3)."""
 
 from collections.abc import Callable
+from functools import partial
+
+import anyio.to_thread
 
 from assent.storage.history import FileHistory
 from assent.types.errors import ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText, Workspace
+
+IN_A_THREAD = 256 * 1024  # characters: copying more than this would be felt by whoever is typing
 
 
 class TrackedWorkspace:
@@ -23,17 +28,26 @@ class TrackedWorkspace:
 
     async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
         if proposal_id is None:
-            self._remember(plan)
+            await self._remember(plan)
         # A reviewed edit landed when its hunks were accepted; the editor called `snapshot` then.
         outcome = await self._inner.apply(plan, proposal_id=proposal_id)
         self._history.after(plan.path, outcome.after or await self._now(plan.path))
         return outcome
 
-    def _remember(self, plan: EditPlan) -> None:
+    async def _remember(self, plan: EditPlan) -> None:
+        before = partial(
+            self._history.before,
+            plan.path,
+            plan.before,
+            at=self._at(),
+            turn_id=self._turn_id(),
+            tool_use_id=plan.tool_use_id,
+        )
         try:
-            self._history.before(
-                plan.path, plan.before, at=self._at(), turn_id=self._turn_id(), tool_use_id=plan.tool_use_id
-            )
+            if plan.before is not None and len(plan.before.text) > IN_A_THREAD:
+                await anyio.to_thread.run_sync(before)
+            else:
+                before()
         except OSError as error:
             why = error.strerror or str(error)
             raise ToolError(f"{plan.path} was not changed: what it is now could not be saved first ({why})") from None
