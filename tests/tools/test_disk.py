@@ -1,5 +1,6 @@
 """What is not a plain file is refused at once and clearly; what is written is written whole (T3, safety.md)."""
 
+import errno
 import os
 import resource
 import signal
@@ -190,6 +191,21 @@ async def test_a_file_that_appeared_meanwhile_is_not_overwritten(box: Toolbox) -
         await DiskWorkspace().apply(plan)
     assert path.read_text() == "theirs"
     assert [p.name for p in box.root.iterdir()] == ["new.txt"]
+
+
+def test_where_links_cannot_be_made_a_new_file_is_still_not_put_over_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_args: object, **_options: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    with disk.parent_of(str(tmp_path / "new")) as directory:
+        disk.replace(directory, "new", b"mine", old=None)
+        with pytest.raises(FileExistsError):
+            disk.replace(directory, "new", b"other", old=None)
+    assert (tmp_path / "new").read_bytes() == b"mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 
 async def test_a_file_that_changed_after_the_plan_is_not_overwritten(box: Toolbox) -> None:

@@ -199,6 +199,17 @@ async def test_a_notebook_is_shown_as_cells_with_their_outputs(box: Toolbox) -> 
     assert picture["type"] == "image"
 
 
+async def test_a_long_notebook_is_read_in_parts(box: Toolbox) -> None:
+    cells: list[Json] = [
+        {"cell_type": "raw", "id": f"c{n}", "metadata": {}, "source": "x" * 40_000} for n in range(1, 6)
+    ]
+    (box.root / "n.ipynb").write_text(json.dumps(notebook(cells=cells)))
+    text = await box.text("Read", file_path="n.ipynb")
+    assert text.endswith("[Cells 1 to 2 of 5; read on with offset 3]")
+    text = await box.text("Read", file_path="n.ipynb", offset=3, limit=1)
+    assert text.startswith('<cell id="c3"') and text.endswith("[Cells 3 to 3 of 5; read on with offset 4]")
+
+
 @pytest.mark.parametrize("text", ["not json", "[]", '{"cells": 3}'])
 async def test_what_is_no_notebook_is_told(box: Toolbox, text: str) -> None:
     (box.root / "n.ipynb").write_text(text)

@@ -20,6 +20,7 @@ from assent.types.errors import FileMissing, ToolError
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)  # file systems without hard links
 _PROCESS_SECRETS = re.compile(r"/proc/\d+/(?:task/\d+/)?(?:environ|mem|auxv)")
 _KINDS = (
     (stat.S_ISDIR, "is a directory; list it with Glob, or with `ls` in Bash"),
@@ -89,8 +90,7 @@ def replace(directory: int, name: str, data: bytes, *, old: os.stat_result | Non
         finally:
             os.close(fd)
         if old is None:
-            os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)  # unlike rename, never replaces
-            os.unlink(temporary, dir_fd=directory)
+            _put_new(directory, temporary, name)
         else:
             os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     except BaseException:
@@ -152,6 +152,22 @@ def _read_all(fd: int, size: int, limit: int) -> bytes:
         chunks.append(chunk)
         total += len(chunk)
     return b"".join(chunks)
+
+
+def _put_new(directory: int, temporary: str, name: str) -> None:
+    """Give the file its name unless that is taken: a link, unlike a rename, never replaces."""
+    try:
+        os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+        os.unlink(temporary, dir_fd=directory)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        try:
+            os.stat(name, dir_fd=directory, follow_symlinks=False)
+        except FileNotFoundError:
+            os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+        else:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name) from None
 
 
 def _write_all(fd: int, data: bytes) -> None:

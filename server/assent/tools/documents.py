@@ -10,13 +10,15 @@ from anyio import to_thread
 from assent.tools import disk
 from assent.tools.read_marks import mark
 from assent.tools.tool import ToolContext, ToolOutput
-from assent.types.blocks import Json, text_block
+from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ToolError
 from assent.types.ports import FileText
 
 IMAGE_BYTES = 3_750_000  # five megabytes as base64, what the Messages API takes
 PDF_BYTES = 32 * 1024 * 1024
 PDF_PAGES = 20
+NOTEBOOK_CHARACTERS = 100_000
+NOTEBOOK_PICTURES = 10
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -45,25 +47,39 @@ async def read_pdf(path: str, *, first: int, count: int | None) -> ToolOutput:
     return ToolOutput(content=text, summary=f"{shown} pages")
 
 
-def read_notebook(path: str, text: FileText, ctx: ToolContext) -> ToolOutput:
-    """Cells with their ids, sources and outputs."""
+def read_notebook(path: str, text: FileText, ctx: ToolContext, *, offset: int | None, limit: int | None) -> ToolOutput:
+    """Cells with their ids, sources and outputs; as many as fit, from the offset on."""
     cells, language = notebook_cells(text)
-    blocks: list[Json] = []
-    words: list[str] = []
-    for number, cell in enumerate(cells):
-        kind = str(cell.get("cell_type", "raw"))
-        tongue = f' language="{language}"' if kind == "code" else ""
-        words.append(f'<cell id="{cell_id(cell, number)}" type="{kind}"{tongue}>')
-        words.append(joined(cell.get("source", "")))
-        for output in cast("list[Json]", cell.get("outputs") or []):
-            pictures, said = _output(output)
-            blocks += pictures
-            if said:
-                words.append(f"<output>\n{said}\n</output>")
-        words.append("</cell>")
-    mark(ctx, path, text, shown=True)
-    content = "\n".join(words) or f"{path} is a notebook without cells."
-    return ToolOutput(content=[text_block(content), *blocks] if blocks else content, summary=f"{len(cells)} cells")
+    first = max(offset or 1, 1)
+    last = min(first + (limit or len(cells)) - 1, len(cells))
+    pictures: list[Json] = []
+    shown: list[str] = []
+    for number in range(first, last + 1):
+        words, seen = _cell(cells[number - 1], number - 1, language)
+        if shown and sum(map(len, shown)) + len(words) > NOTEBOOK_CHARACTERS:
+            last = number - 1
+            break
+        shown.append(words[:NOTEBOOK_CHARACTERS])
+        pictures += seen
+    if last < len(cells):
+        shown.append(f"[Cells {first} to {last} of {len(cells)}; read on with offset {last + 1}]")
+    mark(ctx, path, text, shown=True, whole=first == 1 and last == len(cells), offset=offset, limit=limit)
+    content = "\n".join(shown) or f"{path} is a notebook without cells."
+    blocks: list[Block] = [text_block(content), *pictures[:NOTEBOOK_PICTURES]]
+    return ToolOutput(content=blocks if pictures else content, summary=f"{last - first + 1} cells")
+
+
+def _cell(cell: Json, number: int, language: str) -> tuple[str, list[Json]]:
+    kind = str(cell.get("cell_type", "raw"))
+    tongue = f' language="{language}"' if kind == "code" else ""
+    words = [f'<cell id="{cell_id(cell, number)}" type="{kind}"{tongue}>', joined(cell.get("source", ""))]
+    pictures: list[Json] = []
+    for output in cast("list[Json]", cell.get("outputs") or []):
+        seen, said = _output(output)
+        pictures += seen
+        if said:
+            words.append(f"<output>\n{said}\n</output>")
+    return "\n".join([*words, "</cell>"]), pictures
 
 
 def notebook_cells(text: FileText) -> tuple[list[Json], str]:

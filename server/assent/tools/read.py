@@ -25,11 +25,11 @@ _IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
 class ReadInput(Input, frozen=True):
     file_path: Annotated[str, Meta(description="The file to read; relative paths start at the working directory.")]
     offset: Annotated[
-        Annotated[int, Meta(ge=0)] | None, Meta(description="The first line (or PDF page) to read, from 1.")
+        Annotated[int, Meta(ge=0)] | None, Meta(description="The first line (or PDF page, or cell) to read, from 1.")
     ] = None
-    limit: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="How many lines (or PDF pages) to read.")] = (
-        None
-    )
+    limit: Annotated[
+        Annotated[int, Meta(ge=1)] | None, Meta(description="How many lines (or pages, or cells) to read.")
+    ] = None
 
 
 class Read(Tool[ReadInput]):
@@ -71,7 +71,7 @@ class Read(Tool[ReadInput]):
                 summary="unchanged",
             )
         if path.lower().endswith(".ipynb"):
-            return read_notebook(path, text, ctx)
+            return read_notebook(path, text, ctx, offset=input.offset, limit=input.limit)
         return _as_lines(input, path, text, ctx)
 
 
