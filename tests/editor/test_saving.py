@@ -106,3 +106,22 @@ async def test_an_edit_undone_is_nothing_to_save() -> None:
     scene.client.undo(URI)
     assert await scene.workspace.save_barrier() == ""
     assert scene.client.open_documents[URI].on_disk == TEXT and scene.disk.files[PATH] == TEXT
+
+
+async def test_a_client_that_says_saved_but_sends_no_didsave_is_believed() -> None:
+    scene = Scene(TEXT)
+    await edited(scene)
+
+    async def save(uris: list[str]) -> dict[str, object]:
+        return {"saved": uris, "failed": []}
+
+    scene.client.save = save
+    words: list[str] = []
+
+    async def hold() -> None:
+        words.append(await scene.workspace.save_barrier())
+
+    async with background(hold):
+        assert words == [], "format-on-save may still be on its way"
+        scene.clock.advance(2.1)
+    assert words == [""] and scene.client.asked_unsaved == []

@@ -134,10 +134,15 @@ async def test_an_open_notebook_is_left_alone() -> None:
     assert scene.disk.files[PATH] == "{}"
 
 
-async def test_cells_of_a_notebook_are_nobodys_file() -> None:
+async def test_cells_of_a_notebook_are_nobodys_file_but_guard_it_while_unsaved() -> None:
     scene = Scene("disk\n", opened=False)
-    scene.client.open("vscode-notebook-cell:/home/me/a.py#c1", "cell\n")
+    cell = "vscode-notebook-cell:/home/me/a.py#c1"
+    scene.client.open(cell, "cell\n")
     assert (await scene.workspace.read(PATH)).text == "disk\n"
+    await scene.workspace.apply(await scene.plan("changed\n"))
+    scene.client.type(cell, 0, 0, "x")
+    with pytest.raises(ToolError, match="open as a notebook"):
+        await scene.workspace.apply(await scene.plan("again\n"))
 
 
 async def test_without_an_editor_everything_is_on_disk() -> None:

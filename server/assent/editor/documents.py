@@ -22,7 +22,7 @@ from assent.editor.diff import diff_splices, refined
 from assent.editor.positions import Encoding, joined_surrogates, splice_of, well_formed
 from assent.editor.splices import Splice, apply_together, in_sequence, inverted, splice, trimmed
 from assent.editor.text import LineIndex
-from assent.editor.uris import path_of, same_document, uri_of
+from assent.editor.uris import notebook_of, path_of, same_document, uri_of
 
 log = logging.getLogger(__name__)
 
@@ -271,7 +271,10 @@ class Documents:
         return [document for document in self._documents.values() if not document.open]
 
     def is_notebook(self, path: str) -> bool:
-        return uri_of(path) in self._notebooks
+        """Whether the editor holds this file as a notebook, where its unsaved cells are out of our sight and reach."""
+        return uri_of(path) in self._notebooks or any(
+            document.dirty and notebook_of(document.uri) == path for document in self.opened()
+        )
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         self._listeners.append(listener)

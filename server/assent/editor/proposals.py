@@ -105,6 +105,7 @@ class Proposals:
             if hunk.state == "pending"
         ]
         await self._landings.put(proposal, puts)
+        self._tell_conflicts(proposal)
         if proposal.review == "after" and proposal.open:
             self._publish("proposed", proposal)
         self._wake(proposal)
@@ -187,9 +188,7 @@ class Proposals:
         while self._waits(proposal) or await self._may_come_back(proposal):
             if self._waits(proposal):
                 await proposal.changed.wait()
-        proposal.told = True
-        for hunk in proposal.hunks:
-            hunk.decided = hunk.decided or hunk.state == "conflict"
+        self._tell_conflicts(proposal)
         return self._wire(proposal)
 
     # --- questions ---------------------------------------------------------------------------------------------------
@@ -319,6 +318,12 @@ class Proposals:
         finally:
             self._wake(proposal)  # also when the landing was cancelled: whoever waits must look again
         return refused
+
+    def _tell_conflicts(self, proposal: Proposal) -> None:
+        """The outcome goes to the model now: what is in conflict stays so, unless its text turns up after all."""
+        proposal.told = True
+        for hunk in proposal.hunks:
+            hunk.decided = hunk.decided or hunk.state == "conflict"
 
     def _waits(self, proposal: Proposal) -> bool:
         """Also until the landing of the last decision has been told to everyone else."""

@@ -4,7 +4,7 @@ Only documents that hold unsaved edits of ours; the person's other dirty buffers
 fails is the person's to decide about; nothing runs silently on files that are not what the agent thinks they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ import anyio
 from assent.editor.applying import Sleep
 from assent.editor.client import ClientEdits, ClientGone, Unsaved
 from assent.editor.documents import Document, DocumentEvent, Documents
+from assent.editor.uris import same_document
 from assent.types.errors import ToolError
 
 
@@ -58,7 +59,10 @@ class SaveBarrier:
             answer = await self._client.save(uris)
         except ClientGone as error:
             return str(error)
-        await self._until(lambda: not self._unsaved(among=waiting), self._timeout)
+        saved = cast("list[str]", answer.get("saved") or [])
+        await self._until(lambda: not self._unsaved(among=self._named(saved, waiting)), self._timeout)
+        for document in self._unsaved(among=self._named(saved, waiting)):
+            self._documents.save(document.uri)  # its editor says so, though it sent no didSave
         failed = cast("list[dict[str, Any]]", answer.get("failed") or [])
         return "; ".join(f"{item.get('uri')} could not be saved: {item.get('message')}" for item in failed)
 
@@ -83,7 +87,7 @@ class SaveBarrier:
             raise ToolError(f"Not run: {_names(waiting)} could not be saved, and nobody could be asked ({gone})")
         return answer
 
-    async def _until(self, met: Any, timeout: float | None) -> None:
+    async def _until(self, met: Callable[[], bool], timeout: float | None) -> None:
         async with anyio.create_task_group() as tasks:
 
             async def late(seconds: float) -> None:
@@ -95,6 +99,10 @@ class SaveBarrier:
             while not met():
                 await self._told.wait()
             tasks.cancel_scope.cancel()
+
+    def _named(self, uris: Sequence[str], among: Sequence[Document]) -> list[Document]:
+        keys = {same_document(str(uri)) for uri in uris}
+        return [document for document in among if document.uri in keys]
 
     def _unsaved(self, among: Sequence[Document] | None = None) -> list[Document]:
         dirty = [document for document in self._documents.opened() if document.agent_dirty and document.dirty]

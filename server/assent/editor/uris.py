@@ -1,6 +1,7 @@
 """URIs of documents and the paths they name, both ways. Windows drives are told by their form, not by the machine."""
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, unquote, urlsplit
 
 _DRIVE = re.compile(r"^/?([A-Za-z])(:|%3[Aa])(?=/|$)")
@@ -25,6 +26,12 @@ def path_of(uri: str) -> str | None:
     return path or "/"
 
 
+def notebook_of(uri: str) -> str | None:
+    """The notebook file a cell's URI belongs to, or None for what is no cell."""
+    parts = urlsplit(uri)
+    return unquote(parts.path, errors="surrogateescape") if "notebook-cell" in parts.scheme.lower() else None
+
+
 def uri_of(path: str) -> str:
     """The `file:` URI of an absolute path."""
     raw = path.replace("\\", "/") if re.match(r"^[A-Za-z]:[\\/]|^\\\\", path) else path
@@ -37,6 +44,7 @@ def uri_of(path: str) -> str:
     return "file://" + _quoted(raw)
 
 
+@lru_cache(maxsize=1024)
 def same_document(uri: str) -> str:
     """A form under which two spellings of one document's URI are equal: what stores are keyed by."""
     path = path_of(uri)
