@@ -18,6 +18,7 @@ from typing import Literal
 from assent.tools import landlock
 
 Kind = Literal["bubblewrap", "landlock", "sandbox-exec", "none"]
+Scope = Literal["reading", "all", "off"]
 _PROBE_SECONDS = 5
 
 
@@ -76,6 +77,25 @@ def plan(argv: Sequence[str], policy: SandboxPolicy, *, kind: Kind | None = None
             return SandboxPlan(kind="sandbox-exec", argv=("/usr/bin/sandbox-exec", "-p", _profile(policy), *argv))
         case "none":
             return SandboxPlan(kind="none", argv=tuple(argv))
+
+
+def make_fence(
+    *, scope: Scope = "reading", network: bool = False, kind: Kind | None = None
+) -> Callable[[Sequence[str], bool, Sequence[str]], Sequence[str]] | None:
+    """What the Bash tool puts around its commands, from the settings `sandbox: {scope, network}`.
+
+    "reading", the default, fences in what runs unasked because it only reads; "all" also what was allowed to do more;
+    "off" nothing. A command that a person allowed for its work needs the network and .git, so "all" is their choice.
+    """
+    if scope == "off":
+        return None
+
+    def fence(argv: Sequence[str], read_only: bool, roots: Sequence[str]) -> Sequence[str]:
+        if read_only:
+            return plan(argv, reading_policy(), kind=kind).argv
+        return plan(argv, working_policy(roots, network=network), kind=kind).argv if scope == "all" else argv
+
+    return fence
 
 
 @lru_cache(maxsize=1)
