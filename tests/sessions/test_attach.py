@@ -10,8 +10,10 @@ import anyio
 import pytest
 
 from assent.sessions import ring
-from assent.types.blocks import Json
+from assent.storage.paths import session_paths
+from assent.types.blocks import Block, Json
 from assent.types.errors import ProtocolError
+from assent.types.ports import ModelRequest
 from sessions.harness import TestFront, running, say, use
 from sessions.test_turns import Held
 
@@ -272,6 +274,36 @@ async def test_the_answer_to_an_orphaned_ask_still_counts(tmp_path: Path, decisi
         await app.send(session, "go on", front, wait=True)
         assert app.note.notes == notes
         assert len(front.asked) == 1
+
+
+async def test_a_session_whose_file_ends_anywhere_opens_shows_and_goes_on(tmp_path: Path) -> None:
+    async with running(tmp_path / "whole", [use("Note", text="a")], say("noted"), say("two")) as app:
+        app.deps.settings.cli = {"permissions": {"allow": ["Note"]}}
+        session = await app.new()
+        await app.send(session, "first", wait=True)
+        await app.send(session, "second", wait=True)
+        path = app.hub.live[session].record.path
+    whole = path.read_bytes()
+    first_line = whole.index(b"\n") + 1
+    for number, cut in enumerate(range(first_line, len(whole), len(whole) // 40)):
+        home = tmp_path / str(number)
+        async with running(home, say("still here")) as app:
+            copy = session_paths(app.deps.data_dir, str(app.cwd), session).transcript
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(whole[:cut])
+            answer = await app.request("session/attach", TestFront(), sessionId=session)
+            kept = [m["id"] for m in answer["messages"]]
+            result = (await app.send(session, "go on", wait=True))["result"]
+            assert result["subtype"] == "success", cut
+            calls = [b["id"] for b in _blocks(app.model.requests[0]) if b["type"] == "tool_use"]
+            answers = [b["tool_use_id"] for b in _blocks(app.model.requests[0]) if b["type"] == "tool_result"]
+            assert calls == answers, cut  # an orphan call got its result
+            after = await app.request("session/attach", TestFront(), sessionId=session)
+            assert [m["id"] for m in after["messages"]][: len(kept)] == kept, cut
+
+
+def _blocks(request: ModelRequest) -> list[Block]:
+    return [block for message in request.messages for block in getattr(message, "content", ())]
 
 
 async def test_damage_in_the_file_is_told(tmp_path: Path) -> None:

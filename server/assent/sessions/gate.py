@@ -314,6 +314,8 @@ def ask_params(session_id: str, turn_id: str, call: ToolCall, ask: Ask, proposal
         params["command"] = {"text": action.command, "parts": parts}
     if proposal is not None:
         params["proposal"] = proposal
+    if call.parent_tool_use_id is not None:
+        params["parentToolUseId"] = call.parent_tool_use_id
     return params
 
 
