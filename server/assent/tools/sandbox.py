@@ -132,10 +132,10 @@ def describe(kind: Kind | None = None) -> str:
 
 
 def _bubblewrap(policy: SandboxPolicy) -> list[str]:
-    argv = ["bwrap", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
+    argv = ["bwrap", "--die-with-parent", "--unshare-ipc", "--unshare-uts"]
     if not policy.network:
         argv.append("--unshare-net")
-    argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    argv += ["--ro-bind", "/", "/", "--dev", "/dev"]
     for path in policy.writable:
         argv += ["--bind-try", path, path]
     for path in policy.protected:
