@@ -168,8 +168,7 @@ class QueryEngine:
             terminal = await self._guarded(turn, blocks, uuid, is_meta=is_meta)
             await turn.begin(init_of(turn))
             seconds = self.config.deps.clock() - began
-            turn.post(result_of(turn, terminal, denials=self._conversation.denials, duration_seconds=seconds))
-            await self.config.transcript.flush(durable=False)
+            await turn.end(result_of(turn, terminal, denials=self._conversation.denials, duration_seconds=seconds))
             if terminal.reason in SUCCESS:
                 after_turn(turn)
         finally:

@@ -145,6 +145,12 @@ class Turn:
             self.stop("budget_usd")
             await anyio.lowlevel.checkpoint()
 
+    async def end(self, result: Result) -> None:
+        """The last message: written down before anyone is told that the turn is over."""
+        self._keep(result)
+        await self.config.transcript.flush(durable=False)
+        self.outlet.post(result, droppable=False)
+
     def _keep(self, message: Message) -> None:
         if isinstance(message, CONVERSATION):
             self.history.add(message)
