@@ -41,6 +41,9 @@ types do not have, forced tools and thinking modes a model does not take, prompt
 What it counts: each call's `cache` has read, written, fresh and possible tokens, found by exact prefix at the marks;
 the usage it answers with says the same. `api.cache_share()` is read ÷ possible over all calls.
 
+Options: `FakeApi(key="right")` takes only that key; `extra_models={"tiny": Limits(window=5_000)}` knows more models;
+`min_cache_tokens=`; `tls=True` speaks https, for clients that trust `CERTIFICATE`. Bedrock and Vertex paths work too.
+
 As a process: `python -m fakeapi --script FILE [--loop]` prints its address; FILE is a JSON list of answers such as
 `{"blocks": ["text", {"tool": "Read", "input": {…}}, {"repeat": "word ", "times": 2000}], "stop_reason": …}` and
 `{"error": 529, "retry_after": 1}`. `GET /fake/requests`, `GET /fake/cache`, `POST /fake/script`,
