@@ -36,6 +36,7 @@ from assent.sessions.hub import Sessions
 from assent.storage import paths
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
+from assent.tools import sandbox
 from assent.tools.files import DiskWorkspace
 from assent.tools.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
@@ -238,6 +239,9 @@ class App:
             is_read_only=partial(shell.is_read_only, cwd=cwd, home=self._home, roots=(cwd,), trusted=trusted),
             may_read=partial(self._may_read, cwd, settings) if reads_denied else None,
             secrets=self.models.secrets,
+            fence=sandbox.make_fence(
+                scope=settings.get("sandbox.scope", "reading"), network=bool(settings.get("sandbox.network", False))
+            ),
             private_allowed=lambda host: host in private,
             agents=lambda: [(agent.name, agent.description) for agent in agents.BUILT_IN],
             editor=self._client.can_query,

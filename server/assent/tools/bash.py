@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, ClassVar
 
 import anyio
+import anyio.to_thread
 from msgspec import Meta
 
 from assent.tools.environment import child_environment, hardened
@@ -110,7 +111,8 @@ class Bash(Tool[BashInput]):
         script = _TELL_CWD + input.command if moves else input.command
         argv: Sequence[str] = [self._shell, "--norc", "--noprofile", "-c", script]
         if self._fence is not None:
-            argv = self._fence(argv, read_only, (ctx.cwd, *ctx.roots))
+            # in a thread: the first time, it tries out which sandbox works on this machine
+            argv = await anyio.to_thread.run_sync(self._fence, argv, read_only, (ctx.cwd, *ctx.roots))
         job = await jobs.start(
             argv,
             command=input.command,

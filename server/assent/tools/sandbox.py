@@ -15,8 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from assent.tools import landlock
-
 Kind = Literal["bubblewrap", "landlock", "sandbox-exec", "none"]
 Scope = Literal["reading", "all", "off"]
 _PROBE_SECONDS = 5
@@ -70,7 +68,7 @@ def plan(argv: Sequence[str], policy: SandboxPolicy, *, kind: Kind | None = None
         case "bubblewrap":
             return SandboxPlan(kind="bubblewrap", argv=(*_bubblewrap(policy), "--", *argv))
         case "landlock":
-            script = str(Path(landlock.__file__))
+            script = str(Path(__file__).with_name("landlock.py"))
             words = json.dumps({"writable": list(policy.writable), "network": policy.network})
             return SandboxPlan(kind="landlock", argv=(sys.executable, "-I", "-S", script, words, "--", *argv))
         case "sandbox-exec":
