@@ -123,6 +123,7 @@ async def test_an_old_version_is_stale_and_gets_the_fresh_proposal() -> None:
         ([{"decision": "accept"}], "unknownHunk"),
         ([{"hunkId": 0, "decision": "maybe"}], "invalidParams"),
         ([{"hunkId": 0, "decision": "edit"}], "invalidParams"),
+        ([3], "invalidParams"),
         ({"all": "edit"}, "invalidParams"),
         ({}, "invalidParams"),
     ],
@@ -131,8 +132,13 @@ async def test_bad_decisions_change_nothing(decisions: Any, kind: str) -> None:
     scene = Scene(TEXT)
     wire = await scene.propose(THREE)
     if isinstance(decisions, list):
-        rows = cast("list[dict[str, Any]]", decisions)
-        decisions = [row | ({"hunkId": wire["hunks"][0]["hunkId"]} if row.get("hunkId") == 0 else {}) for row in rows]
+        rows = cast("list[Any]", decisions)
+        decisions = [
+            row
+            if isinstance(row, int)
+            else row | ({"hunkId": wire["hunks"][0]["hunkId"]} if row.get("hunkId") == 0 else {})
+            for row in rows
+        ]
     with pytest.raises(ProtocolError) as raised:
         await scene.proposals.resolve(wire["proposalId"], decisions)
     assert raised.value.kind == kind
@@ -417,3 +423,12 @@ async def test_a_cancelled_landing_leaves_nobody_waiting() -> None:  # L14
         scene.clock.advance(1.1)
     scene.client.flow()
     assert scene.text == "B\n" and scene.states(wire) == ["accepted"], "it had been sent, and landed after all"
+
+
+async def test_of_two_decisions_on_one_hunk_the_later_counts() -> None:
+    scene = Scene(TEXT)
+    wire = await scene.propose("a\nB\nc\nd\ne\n")
+    hunk_id = wire["hunks"][0]["hunkId"]
+    twice = [{"hunkId": hunk_id, "decision": "accept"}, {"hunkId": hunk_id, "decision": "edit", "newText": "x\n"}]
+    await scene.proposals.resolve(wire["proposalId"], twice)
+    assert scene.text == "a\nx\nc\nd\ne\n" and scene.states(wire) == ["edited"]

@@ -3,18 +3,18 @@
 Prefers no answer to a wrong one: what cannot be told apart is a conflict.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from assent.editor.hunks import Hunk
 from assent.editor.text import LineIndex, at_line_start
 from assent.types.blocks import Json
 
 _LINES = 3
 
 
-def context_of(text: str, start: int, end: int) -> Json:
+def context_of(text: str, lines: LineIndex, start: int, end: int) -> Json:
     """Up to three lines before and after a place."""
-    lines = LineIndex(text)
     first, last = lines.line_of(start), lines.line_of(end)
     stop = last + _LINES
     return {
@@ -35,6 +35,25 @@ def anchor(text: str, stored: Mapping[str, Any]) -> int | None:
         return found[0] if found and (here.strip() or _agrees(text, found[0], here, before, after)) else None
     exact = [place for place in found if _agrees(text, place, here, before, after)]
     return exact[0] if len(exact) == 1 else None
+
+
+def lose(hunks: Iterable[Hunk], why: str) -> None:
+    """There is no text any more that they could stand in."""
+    for hunk in hunks:
+        if hunk.open:
+            hunk.state, hunk.why = "conflict", why
+        hunk.start = hunk.end = 0
+
+
+def reanchor(hunk: Hunk, stored: Mapping[str, Any], text: str) -> None:
+    """Put a stored hunk where it belongs in today's text, or into conflict."""
+    place = anchor(text, stored)
+    if place is not None:
+        hunk.start, hunk.end = place, place + len(str(stored["here"]))
+        return
+    hunk.start, hunk.end = min(hunk.start, len(text)), min(hunk.start, len(text))
+    if hunk.open:
+        hunk.state, hunk.why = "conflict", "the lines it was made for are not in the file any more"
 
 
 def _places(text: str, here: str, before: str, after: str) -> list[int]:

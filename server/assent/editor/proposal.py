@@ -106,8 +106,9 @@ def on_wire(proposal: Proposal, document: Document, encoding: Encoding) -> Json:
     }
 
 
-def to_json(proposal: Proposal, text: str) -> Json:
+def to_json(proposal: Proposal, document: Document) -> Json:
     """For storage: offsets and the lines around each hunk, so that it can be found again in a changed file."""
+    text = document.text
     return {
         "proposalId": proposal.proposal_id,
         "uri": proposal.uri,
@@ -134,7 +135,7 @@ def to_json(proposal: Proposal, text: str) -> Json:
                 "decided": hunk.decided,
                 "placed": hunk.placed,
                 "why": hunk.why,
-                "context": context_of(text, hunk.start, hunk.end),
+                "context": context_of(text, document.lines, hunk.start, hunk.end),
                 "here": text[hunk.start : hunk.end],
             }
             for hunk in proposal.hunks

@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 import anyio
 
-from assent.editor.anchoring import anchor
+from assent.editor.anchoring import lose, reanchor
 from assent.editor.applying import Sleep
-from assent.editor.decisions import Choice, Nothing, Put, Refuse, Settle, Verb, revert_step, step_for
+from assent.editor.choices import choices_of, told_of
+from assent.editor.decisions import Choice, Nothing, Put, Refuse, Settle, revert_step, step_for
 from assent.editor.diff import diff_splices
 from assent.editor.documents import Document, DocumentEvent, Documents, text_sha256
 from assent.editor.hunks import Hunk, Target, make_hunks
@@ -137,7 +138,7 @@ class Proposals:
                 hint="Decide on the proposal in data.proposal",
                 data={"proposal": self._wire(proposal)},
             )
-        choices = _choices(proposal, decisions, unnamed)
+        choices = choices_of(proposal, decisions, unnamed)
         if message:
             proposal.message = message
         refused = await self._carry_out(proposal, choices)
@@ -228,7 +229,7 @@ class Proposals:
 
     def dump(self, session_id: str) -> "list[Json]":
         """What `load` needs in another process."""
-        return [to_json(proposal, self._document(proposal).text) for proposal in self.live(session_id)]
+        return [to_json(proposal, self._document(proposal)) for proposal in self.live(session_id)]
 
     async def load(self, session_id: str, saved: Sequence[Mapping[str, Any]]) -> None:
         """Proposals of a session that was resumed, found again in the files as they are now."""
@@ -243,10 +244,10 @@ class Proposals:
             text = await self._landings.text_of(proposal.uri, proposal.path)
             document = self._documents.follow(proposal.uri, text or "")
             if text is None and not document.open and not proposal.creates:
-                _lose(proposal, "the file is gone")
+                lose(proposal.hunks, "the file is gone")
             else:
                 for hunk, item in zip(proposal.hunks, stored, strict=True):
-                    _reanchor(hunk, item, document.text)
+                    reanchor(hunk, item, document.text)
             self._proposals[proposal.proposal_id] = proposal
             self._publish("updated", proposal)
 
@@ -262,7 +263,7 @@ class Proposals:
                 case "renamed":
                     proposal.uri, proposal.path = event.uri, path_of(event.uri) or proposal.path
                 case "deleted":
-                    _lose(proposal, "the file was deleted")
+                    lose(proposal.hunks, "the file was deleted")
                 case "saved":
                     continue
             self._after_change(proposal, had)
@@ -365,7 +366,7 @@ class Proposals:
             session_id=proposal.origin.session_id,
             turn_id=proposal.origin.turn_id,
             proposal=self._wire(proposal),
-            decisions=tuple(_decision(choice) for choice in decisions),
+            decisions=tuple(told_of(choice) for choice in decisions),
             message=message,
             complete=not proposal.pending,
         )
@@ -403,62 +404,3 @@ class Proposals:
     def _forget(self, proposal: Proposal) -> None:
         del self._proposals[proposal.proposal_id]
         self._documents.unfollow(proposal.uri)
-
-
-def _choices(
-    proposal: Proposal, decisions: Sequence[Json | str] | Mapping[str, Any], unnamed: Literal["pending", "reject"]
-) -> list[Choice]:
-    if isinstance(decisions, Mapping):
-        verb = _verb(decisions.get("all"), allowed=("accept", "reject"))
-        return [Choice(hunk=hunk, verb=verb) for hunk in proposal.hunks if hunk.open]
-    choices: list[Choice] = []
-    for raw in decisions:
-        item: Mapping[str, Any] = {"hunkId": raw, "decision": "accept"} if isinstance(raw, str) else raw
-        hunk = proposal.hunk(str(item.get("hunkId")))
-        if hunk is None:
-            raise ProtocolError(
-                "unknownHunk",
-                f"Proposal {proposal.proposal_id} has no hunk {item.get('hunkId')}",
-                hint="Its hunks are in data.proposal.hunks",
-                data={"hunkIds": [known.hunk_id for known in proposal.hunks]},
-            )
-        verb = _verb(item.get("decision"), allowed=("accept", "reject", "edit"))
-        new_text = item.get("newText")
-        if verb == "edit" and not isinstance(new_text, str):
-            raise ProtocolError("invalidParams", "An edit decision needs newText", hint="newText is a string")
-        choices.append(Choice(hunk=hunk, verb=verb, new_text=new_text if isinstance(new_text, str) else ""))
-    if unnamed == "reject":
-        named = {choice.hunk.hunk_id for choice in choices}
-        choices += [
-            Choice(hunk=hunk, verb="reject") for hunk in proposal.hunks if hunk.open and hunk.hunk_id not in named
-        ]
-    return choices
-
-
-def _verb(raw: object, *, allowed: tuple[Verb, ...]) -> Verb:
-    for verb in allowed:
-        if raw == verb:
-            return verb
-    raise ProtocolError("invalidParams", f"Not a decision: {raw!r}", hint=f"One of {', '.join(allowed)}")
-
-
-def _decision(choice: Choice) -> Json:
-    told: Json = {"hunkId": choice.hunk.hunk_id, "decision": choice.verb}
-    return told | ({"newText": choice.hunk.landed_text} if choice.verb == "edit" else {})
-
-
-def _lose(proposal: Proposal, why: str) -> None:
-    for hunk in proposal.hunks:
-        if hunk.open:
-            hunk.state, hunk.why = "conflict", why
-        hunk.start = hunk.end = 0
-
-
-def _reanchor(hunk: Hunk, stored: Json, text: str) -> None:
-    place = anchor(text, stored)
-    if place is not None:
-        hunk.start, hunk.end = place, place + len(str(stored["here"]))
-        return
-    hunk.start, hunk.end = min(hunk.start, len(text)), min(hunk.start, len(text))
-    if hunk.open:
-        hunk.state, hunk.why = "conflict", "the lines it was made for are not in the file any more"
