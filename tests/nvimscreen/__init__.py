@@ -107,7 +107,7 @@ class Neovim:
         self.nvim.input(keys)
 
     def command(self, text: str) -> None:
-        self.look()
+        self.look()  # which fails where a message waits to be dismissed
         self.nvim.command(text)
 
     def lua(self, code: str, *arguments: Any) -> Any:
@@ -143,6 +143,8 @@ class Neovim:
         return self.look()
 
     def messages(self) -> str:
+        if self.nvim.api.get_mode()["blocking"]:
+            return "(Neovim waits for a key)"
         return self.nvim.command_output("messages")
 
     def server_pid(self) -> int:

@@ -1,0 +1,79 @@
+"""A program on a real pseudo-terminal, and the screen a person would see, kept by a terminal emulator."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import pyte
+
+PATIENCE = 60.0  # seconds; only ever spent when something is broken
+
+
+class Terminal:
+    def __init__(self, argv: list[str], *, env: dict[str, str], cwd: Path, columns: int = 140, rows: int = 40) -> None:
+        self._fd, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._screen: Any = pyte.Screen(columns, rows)
+        self._screen.write_process_input = self._reply
+        self._stream: Any = pyte.ByteStream(self._screen)
+        self.process = subprocess.Popen(
+            argv,
+            stdin=child,
+            stdout=child,
+            stderr=child,
+            env={**env, "TERM": "xterm-256color"},
+            cwd=cwd,
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+        )
+        os.close(child)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        os.close(self._fd)
+
+    def type(self, keys: str) -> None:
+        os.write(self._fd, keys.encode())
+
+    def screen(self) -> str:
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def see(self, *texts: str) -> str:
+        return self.until(lambda: all(text in self.screen() for text in texts), f"to see {texts}")
+
+    def until(self, condition: Callable[[], bool], what: str) -> str:
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, f"waited {what}; the screen:\n{self.screen()}"
+            ready, _, _ = select.select([self._fd], [], [], 0.05)
+            if ready:
+                try:
+                    self._stream.feed(os.read(self._fd, 65536))
+                except OSError:
+                    raise AssertionError(f"the program ended; the screen:\n{self.screen()}") from None
+        return self.screen()
+
+    def _reply(self, data: str) -> None:
+        """What the terminal itself answers: where the cursor is, what it can do."""
+        os.write(self._fd, data.encode())
+
+
+def _take_terminal() -> None:
+    """In the child: the pseudo-terminal becomes its own, so that Ctrl-C is a signal."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
