@@ -81,6 +81,9 @@ DEMO = "find where greet is defined, replace 'Helo' by 'Hello' in greeter.py, th
         ("ask me whether to use tabs or spaces", [AskMe("Tabs or spaces?", ("tabs", "spaces"))]),
         ("ask me a question", [AskMe("What shall I do next?", ("Explain a file", "Find something", "Run the tests"))]),
         ("plan: replace a by b in n.txt, then run tests", [Plan((Replace("a", "b", "n.txt"), RunTests()), "replace a by b in n.txt, then run tests")]),
+        ("Explain @a.py lines 3-4. Change nothing.\n\n```\nfind x\n```", [Explain("a.py")]),
+        ("Document @a.py line 4 in the style of this project. Change no code.", [AddDocstring("", "a.py", 4)]),
+        ("Write tests for @a.py lines 4-5, in the style and place this project keeps its tests.", [AddTest("", "a.py", 4)]),
         ("help", [Help()]),
         ("", [Help()]),
         ("write me a poem", [Unknown("write me a poem")]),
@@ -305,6 +308,19 @@ async def test_a_test_stub_joins_the_tests_that_are_there(project: Project) -> N
     compile(text, "test_greeter.py", "exec")
     assert "def test_it(self)" in text
     assert "def test_greet(self)" in text
+
+
+@pytest.mark.parametrize(("line", "where"), [(5, "greet"), (1, "greet")])
+async def test_what_the_editors_actions_ask_for_at_a_place_is_done_there(
+    project: Project, line: int, where: str
+) -> None:
+    await project.ask(f"Document @greeter.py line {line} in the style of this project. Change no code.")
+    assert f'def {where}(name):\n    """Greet."""' in (project.folder / "greeter.py").read_text()
+
+
+async def test_a_place_without_a_function_is_told(project: Project) -> None:
+    (project.folder / "empty.py").write_text("x = 1\n")
+    assert "no function at line 1" in await project.ask("write tests for @empty.py line 1")
 
 
 async def test_a_todo_list_is_written_with_the_tool(project: Project) -> None:

@@ -25,7 +25,7 @@ from assent.model.offline.wishes import (
 
 def understand(prompt: str) -> list[Wish]:
     """Every part of a request as one wish, in order; what is not understood is an `Unknown`."""
-    text = prompt.strip()
+    text = _ASIDE.sub("", _FENCED.sub("", prompt)).strip() or prompt.strip()
     if not text:
         return [Help()]
     if planned := _PLAN.match(text):
@@ -34,6 +34,9 @@ def understand(prompt: str) -> list[Wish]:
     return _wishes(text)
 
 
+_FENCED = re.compile(r"\n\s*(`{3,}).*?\n\1[^\n]*", re.S)
+# What the editor's actions add for models that would otherwise do too much.
+_ASIDE = re.compile(r"\.\s+(?:change (?:nothing|no code)|keep its behaviour)[^.]*(?=\.|$)|,? in the style [^.]*", re.I)
 _POLITE = r"(?:(?:please|now|then|also|can you|could you|would you|i want you to|let's)\s+)*"
 _VERBS = (
     "find|search|look|locate|grep|where|replace|change|substitute|rename|swap|fix|add|write|create|generate|document|"
@@ -54,6 +57,7 @@ _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`|“([^”\n]+)”|
 
 _FILE = r"(?P<path>\0\d+\0|@?[\w./~-]*[\w-]\.\w+|@[\w./~-]+|Makefile|Dockerfile)"
 _IN_FILE = rf"(?:\s+(?:everywhere\s+)?(?:in|of|from|inside)\s+(?:the\s+)?(?:file\s+)?{_FILE})?"
+_PLACE = rf"{_FILE}\s+lines?\s+(?P<line>\d+)"
 _NAME = r"(?:the\s+)?(?:function\s+|method\s+|class\s+|symbol\s+)?(?P<name>\0\d+\0|[A-Za-z_]\w*)(?:\(\))?"
 _OLD = r"(?:every\s+|all\s+|the\s+(?:text|word|string)\s+)?(?P<old>\0\d+\0|\S+)"
 _NEW = r"(?:by|with|to|for|into|->|→|=>)\s+(?P<new>\0\d+\0|\S+)"
@@ -170,6 +174,14 @@ def _phrase(pattern: str, make: Make) -> tuple[re.Pattern[str], Make]:
 _PHRASES: list[tuple[re.Pattern[str], Make]] = [
     _phrase(rf"(?:run|execute|start|do)\s+{_TESTS}\s*[.!]?$", lambda _found, _masked: RunTests()),
     _phrase(r"tests?\s*(?:it|the project|everything)?\s*[.!]?$", lambda _found, _masked: RunTests()),
+    _phrase(
+        rf"{_STUB}\s+(?:for|to|of)\s+{_PLACE}",
+        lambda found, masked: AddTest("", _path(found, masked), int(found.group("line"))),
+    ),
+    _phrase(
+        rf"(?:{_DOC}|document)\s+{_PLACE}",
+        lambda found, masked: AddDocstring("", _path(found, masked), int(found.group("line"))),
+    ),
     _phrase(
         rf"{_STUB}\s+(?:for|to|of)\s+{_NAME}{_IN_FILE}",
         lambda found, masked: AddTest(masked.open(found.group("name")), _path(found, masked)),

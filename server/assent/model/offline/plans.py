@@ -79,10 +79,10 @@ def _steps(wish: Wish, history: History, tools: frozenset[str]) -> Steps:
             return _find(wish)
         case Replace():
             return _replace(wish, history)
-        case AddDocstring(function, path):
-            return _docstring(function, path, history)
-        case AddTest(function, path):
-            return _test(function, path, history)
+        case AddDocstring():
+            return _docstring(wish, history)
+        case AddTest():
+            return _test(wish, history)
         case RunCommand(command):
             return _run(command)
         case RunTests():
@@ -147,9 +147,10 @@ def _replace(wish: Replace, history: History) -> Steps:
     return "\n".join(told)
 
 
-def _docstring(function: str, path: str, history: History) -> Steps:
-    path = path or (yield from _file_defining(function))
+def _docstring(wish: AddDocstring, history: History) -> Steps:
+    path = wish.path or (yield from _file_defining(wish.function))
     text = yield from _read(path, history)
+    function = wish.function or _named_at(text, wish.line, path)
     change = source.with_docstring(path, text, function)
     if isinstance(change, str):
         raise Failed(change)
@@ -162,8 +163,9 @@ def _docstring(function: str, path: str, history: History) -> Steps:
     return f"`{function}` in {path} has a docstring now. I wrote it from the name alone: please make it say more."
 
 
-def _test(function: str, path: str, history: History) -> Steps:
-    path = path or (yield from _file_defining(function))
+def _test(wish: AddTest, history: History) -> Steps:
+    path = wish.path or (yield from _file_defining(wish.function))
+    function = wish.function or _named_at((yield from _read(path, history)), wish.line, path)
     if not path.endswith(".py"):
         raise Failed(f"I can write test stubs for Python only, and `{function}` is in {path}.")
     target = source.test_path(path)
@@ -280,6 +282,13 @@ def _files_with(text: str) -> Generator[Call, Exchange, list[str]]:
     if not chosen:
         raise Failed("I do not know which file you mean, so I changed none.")
     return chosen
+
+
+def _named_at(text: str, line: int, path: str) -> str:
+    name = source.function_at(text, line)
+    if name is None:
+        raise Failed(f"I found no function at line {line} of {path}.")
+    return name
 
 
 def _file_defining(name: str) -> Generator[Call, Exchange, str]:

@@ -38,6 +38,15 @@ def definition_pattern(name: str) -> str:
     return rf"{keyword}\s+{re.escape(name)}\b|^\s*{re.escape(name)}\s*[:=]"
 
 
+def function_at(text: str, line: int) -> str | None:
+    """The function or class a line belongs to: the last one that begins at or before it, or else the first of all."""
+    found = [
+        (number, match["name"]) for number, each in enumerate(text.split("\n"), 1) if (match := _DEFINED.match(each))
+    ]
+    before = [name for number, name in found if number <= line]
+    return before[-1] if before else (found[0][1] if found else None)
+
+
 def explained(path: str, text: str) -> str:
     lines = text.split("\n")
     language = _LANGUAGES.get(PurePosixPath(path).suffix, "text")

@@ -24,14 +24,18 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class AddDocstring:
+    """`function` is empty when a place was named instead: the one at `line` is meant."""
+
     function: str
     path: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AddTest:
     function: str
     path: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +100,10 @@ def describe(wish: Wish) -> str:
             return f"find where {what} is defined" if definition else f"find {what!r}"
         case Replace(old, new, path):
             return f"replace {old!r} by {new!r}" + (f" in {path}" if path else "")
-        case AddDocstring(function, _):
-            return f"add a docstring to {function}"
-        case AddTest(function, _):
-            return f"write a test for {function}"
+        case AddDocstring(function, path, _):
+            return f"add a docstring to {function or path}"
+        case AddTest(function, path, _):
+            return f"write a test for {function or path}"
         case RunCommand(command):
             return f"run `{command}`"
         case RunTests():
