@@ -66,7 +66,7 @@ async def test_new_and_send(client: Client, api: FakeApi, workspace: Path) -> No
         client, "assent/session/send", {"sessionId": created["sessionId"], "prompt": "hi", "clientMessageId": "m1"}
     )
     assert again == at_once
-    await client.wait_event("status", session_id=created["sessionId"], after=len(client.heard))
+    await client.until(lambda: len(client.events(created["sessionId"], "turnFinished")) == 2)
 
 
 async def test_prompts_may_be_blocks_and_mention_documents(client: Client, api: FakeApi, workspace: Path) -> None:

@@ -1,0 +1,119 @@
+"""The wire as types: the page's names are all there, and what `initialize` promises is what is registered."""
+
+import re
+from pathlib import Path
+
+from assent.lsp.capabilities import COMMANDS, initialize_result
+from assent.lsp.client import Client
+from assent.lsp.commands import COMMANDS as IMPLEMENTED
+from assent.lsp.connection import PLAIN_REQUESTS
+from assent.lsp.protocol import CLIENT_REQUESTS, schema
+
+EVENTS = [
+    "turnStarted",
+    "stepStarted",
+    "textDelta",
+    "thinkingDelta",
+    "toolPreparing",
+    "toolInputDelta",
+    "toolStarted",
+    "toolProgress",
+    "toolFinished",
+    "toolSummary",
+    "message",
+    "tombstone",
+    "retrying",
+    "heartbeat",
+    "compacting",
+    "compacted",
+    "permissionPending",
+    "permissionResolved",
+    "elicitationPending",
+    "elicitationResolved",
+    "editProposed",
+    "editUpdated",
+    "editResolved",
+    "todos",
+    "planProposed",
+    "hook",
+    "usage",
+    "status",
+    "queued",
+    "dequeued",
+    "completed",
+    "maxTurnsReached",
+    "job",
+    "notice",
+    "turnFinished",
+]
+
+REQUESTS = [
+    "session/new",
+    "session/send",
+    "session/interrupt",
+    "session/list",
+    "session/search",
+    "session/attach",
+    "session/fork",
+    "session/rename",
+    "session/delete",
+    "session/export",
+    "session/close",
+    "session/configure",
+    "session/rewind",
+    "session/context",
+    "session/cost",
+    "tool/list",
+    "tool/run",
+    "edit/list",
+    "edit/resolve",
+    "permission/explain",
+    "complete",
+    "document/read",
+    "trust/set",
+    "mcp/list",
+    "mcp/restart",
+    "agent/list",
+    "command/list",
+    "job/list",
+    "job/kill",
+    "settings/get",
+    "settings/set",
+]
+
+SERVER_REQUESTS = ["permission/ask", "elicit", "editor/query", "editor/save"]
+
+
+def test_every_name_of_the_contract_is_there() -> None:
+    described = schema()
+    assert set(described["events"]) == set(EVENTS)
+    assert {f"assent/{name}" for name in REQUESTS} <= set(described["requests"])
+    assert set(described["serverRequests"]) == {f"assent/{name}" for name in SERVER_REQUESTS}
+    assert set(described["serverNotifications"]) == {"assent/session/event", "assent/withdrawn", "assent/status"}
+    assert described["errors"]["staleProposal"] == -32803
+
+
+def test_fields_are_camel_case_and_say_whether_they_may_be_left_out() -> None:
+    described = schema()
+    send = described["requests"]["assent/session/send"]["params"]
+    assert {name for name, field in send.items() if not field["optional"]} == {"sessionId", "prompt"}
+    assert "clientMessageId" in send
+    for method in described["requests"].values():
+        assert all(re.fullmatch(r"[a-z][A-Za-z]*", name) for name in method["params"])
+
+
+def test_initialize_promises_what_is_registered() -> None:
+    capabilities = initialize_result(Client({}))["capabilities"]
+    assert set(capabilities["executeCommandProvider"]["commands"]) == set(COMMANDS) == set(IMPLEMENTED)
+    assert capabilities["experimental"]["assent"]["methods"] == sorted(CLIENT_REQUESTS)
+    provided = {
+        "codeActionProvider": "textDocument/codeAction",
+        "codeLensProvider": "textDocument/codeLens",
+        "hoverProvider": "textDocument/hover",
+        "completionProvider": "textDocument/completion",
+        "executeCommandProvider": "workspace/executeCommand",
+    }
+    assert {name for name in capabilities if name.endswith("Provider")} == set(provided)
+    assert set(provided.values()) <= set(PLAIN_REQUESTS)
+    source = (Path(__file__).parents[2] / "server/assent/lsp/features.py").read_text()
+    assert source.count("@server.feature(") == len(PLAIN_REQUESTS) - 1  # executeCommand is pygls' own
