@@ -123,5 +123,7 @@ async def test_tools_are_listed_with_their_schemas_and_leave_no_session_behind(t
         (tool,) = (await app.request("tool/list"))["tools"]
         assert tool["name"] == "Note" and tool["inputSchema"]["properties"]["text"] == {"type": "string"}
         assert (await app.request("session/list"))["sessions"] == []
+        assert list((app.deps.data_dir / "scratch").rglob("*.jsonl"))
     async with running(tmp_path) as app:
         assert (await app.request("session/list"))["sessions"] == []
+        assert not list((app.deps.data_dir / "scratch").rglob("*.jsonl"))

@@ -208,3 +208,23 @@ def test_settings_are_set_by_key_and_checked_first(place: Place) -> None:
         place.files.set("user", str(place.cwd), "maxTurns", "many")
     with pytest.raises(SettingsError):
         place.files.set("user", str(place.cwd), "nonsense", 1)
+
+
+def test_every_key_of_the_schema_can_be_set_and_read_back(place: Place) -> None:
+    """A key the program reads but the schema lacks would be dropped with a complaint: this guards the two."""
+    values: dict[str, Any] = {
+        "baseUrl": "http://127.0.0.1:1",
+        "headers": {"x-team": "a"},
+        "region": "r",
+        "proxy": "http://127.0.0.1:2",
+        "promptCache": "1h",
+        "fastMode": True,
+        "models": {"local": {"contextWindow": 32000}},
+        "backgroundCalls": {"summary": True},
+        "smallModel": "small",
+    }
+    place.write("user", values)
+    settings = place.load()
+    assert dict(settings.values) == values and settings.problems == ()
+    place.write("project", {"proxy": "http://evil", "headers": {"x": "evil"}, "caBundle": "/evil"})
+    assert dict(place.load().values) == values

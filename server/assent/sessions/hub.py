@@ -107,7 +107,7 @@ class Sessions:
         for session in sessions:
             session.shut()
             if session is self._scratch:
-                library.delete(session.record.paths, self.index)
+                library.delete(session.record.paths, None)
             else:
                 self._summarise(session)
         self.live.clear()
@@ -280,6 +280,7 @@ class Sessions:
             return await self.get(params)
         async with self._opening:
             if self._scratch is None:
+                await anyio.to_thread.run_sync(library.sweep, self.deps.data_dir / "scratch")
                 self._scratch = await opening.create(
                     self.deps,
                     params,

@@ -95,13 +95,21 @@ def fork(data: Path, source: SessionPaths, *, message_id: str | None, now: float
     return target.session_id
 
 
-def delete(paths: SessionPaths, index: Index) -> None:
+def sweep(folder: Path) -> None:
+    """Remove what sessions without a name left here when their process was killed."""
+    for transcript_file in sessions_dir(folder).glob("*/*.jsonl"):
+        with contextlib.suppress(ProtocolError, OSError):  # another process is using it
+            delete(SessionPaths(transcript=transcript_file), None)
+
+
+def delete(paths: SessionPaths, index: Index | None) -> None:
     """Remove everything of a session. Raises ownedElsewhere while another process has it open."""
     lock = acquire(paths.lock)
     try:
         paths.transcript.unlink(missing_ok=True)
         shutil.rmtree(paths.folder, ignore_errors=True)
-        index.remove(paths.session_id)
+        if index is not None:
+            index.remove(paths.session_id)
         paths.lock.unlink(missing_ok=True)
     finally:
         lock.release()

@@ -56,10 +56,7 @@ SCHEMA: Json = {
         "maxBudgetUsd": {"type": "number", "minimum": 0},
         "backgroundCalls": {"type": "object", "additionalProperties": {"type": "boolean"}},
         "appendSystemPrompt": {"type": "string"},
-        "outputStyle": {"type": "string"},
         "memory": {"type": "boolean", "description": "Read ASSENT.md, AGENTS.md and CLAUDE.md."},
-        "autoCompact": {"type": "boolean"},
-        "cleanupPeriodDays": {"type": "integer", "minimum": 1},
         "allowPrivateAddresses": {"type": "array", "items": {"type": "string"}},
         "provider": {"type": "string", "enum": ["anthropic", "bedrock", "vertex", "foundry", "offline"]},
         "baseUrl": {"type": "string", "description": "The endpoint; never read from project files."},
@@ -156,9 +153,8 @@ def _is(value: object, kind: str) -> bool:
 
 
 def _words(kinds: list[str]) -> str:
-    return " or ".join(
-        {"object": "an object", "array": "a list", "null": "null"}.get(kind, f"a {kind}") for kind in kinds
-    )
+    spoken = {"object": "an object", "array": "a list", "null": "null", "integer": "a whole number"}
+    return " or ".join(spoken.get(kind, f"a {kind}") for kind in kinds)
 
 
 def _name(value: object) -> str:
