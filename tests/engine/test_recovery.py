@@ -129,6 +129,30 @@ async def test_autocompact_stops_trying_after_three_failures(caplog: pytest.LogC
         assert "/compact" in turn.result.result
 
 
+async def test_a_summary_that_does_not_help_is_not_asked_for_again_and_again() -> None:  # C5
+    async with Stage(tools=[Echo()], limits=Limits(window=60_000, max_output=8_000)) as stage:
+        endless = f"<summary>{'word ' * 33_000}</summary>"
+        stage.api.when("about to be replaced", *[Reply(parts=(text(endless, piece=100_000),)) for _ in range(3)])
+        for number in range(16):
+            stage.api.reply(tool("Echo", text=f"{number} " * 1_400))
+        stage.api.otherwise(Reply(parts=(text("done"),)))
+        turn = await stage.turn()
+        assert turn.result.terminal in ("completed", "blocking_limit")
+        assert 1 <= sum("about to be replaced" in call.last_text for call in stage.api.calls) <= 3
+
+
+async def test_a_surfaced_overflow_keeps_the_words_and_an_earlier_one_takes_them_back() -> None:  # L7, L10
+    async with Stage() as stage:
+        stage.api.reply(text("first try"), stop_reason="model_context_window_exceeded")
+        stage.api.when("about to be replaced", Reply(parts=(text("<summary>So far.</summary>"),)))
+        stage.api.reply(text("second try"), stop_reason="model_context_window_exceeded")
+        turn = await stage.turn()
+        assert turn.result.terminal == "prompt_too_long"
+        said = [text_of(m.content) for m in stage.engine.messages if isinstance(m, AssistantMessage) and not m.error]
+        assert said == ["second try"]
+        assert [stone.reason for stone in turn.of(Tombstone)] == ["reactive_compact_retry"]
+
+
 async def test_an_abort_kills_the_whole_process_group_of_a_command(tmp_path: Path) -> None:  # L14, T5
     async with Stage(tools=[Bash()], cwd=str(tmp_path), services=ToolServices(workspace=DiskWorkspace())) as stage:
         pids = tmp_path / "pids"

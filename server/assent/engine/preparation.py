@@ -38,7 +38,9 @@ async def prepare(turn: Turn, state: State) -> State | Terminal:
     state = replace(state, messages=turn.history.view())
     if turn.window.count(state.messages) >= marks.autocompact and state.tracking.failures < MAX_FAILURES:
         done = await compact(turn, state, trigger="auto")
-        tracking = CompactTracking(failures=0 if done else state.tracking.failures + 1, just_compacted=done)
+        helped = done and turn.window.count(turn.history.view()) < marks.autocompact
+        # One that did not help counts as failed, or a window too small for its own summary would never stop compacting.
+        tracking = CompactTracking(failures=0 if helped else state.tracking.failures + 1, just_compacted=done)
         state = replace(state, messages=turn.history.view(), tracking=tracking)
     return await _blocking_limit(turn, state, marks) or state
 

@@ -5,9 +5,8 @@ withheld until recovery has failed; only `surface` ever shows one. A retry of an
 withdraws it first, and is not possible any more once an unsafe call of it has started.
 """
 
-from typing import Literal
-
 from assent.engine.compaction import compact, start_anew
+from assent.engine.pairing import unanswered
 from assent.engine.preparation import drain_collapses, strip_media
 from assent.engine.sampling import Answer
 from assent.engine.state import State, Step, Terminal
@@ -83,7 +82,7 @@ async def surface(
     """Recovery has failed: show the error, keep the partial answer, and end the turn."""
     if answer is not None:
         await _keep_words(turn, answer)
-    if tools is not None and tools.asked:
+    if tools is not None and unanswered(turn.history.messages):
         await tools.withdraw(ENDED)
         await turn.answer_calls(tools.results())
     await turn.publish(turn.error_message(text, failure.kind if failure else reason))
@@ -125,22 +124,27 @@ async def _output_cap(turn: Turn, state: State, answer: Answer, tools: ToolExecu
 
 async def _overflow(turn: Turn, state: State, answer: Answer, tools: ToolExecutor, text: str) -> Step:
     """Commit the staged collapses once, compact once, then say so (L7)."""
-    await _withdraw(turn, answer, tools, "reactive_compact_retry")
-    drained = state.transition is not None and state.transition.reason == "collapse_drain_retry"
-    if not drained and not state.reactive_compact_attempted:
-        committed = drain_collapses(turn)
-        if committed:
-            return state.proceed("collapse_drain_retry", committed=committed, messages=turn.history.view())
-    if not state.reactive_compact_attempted and await compact(turn, state, trigger="reactive"):
-        return state.proceed("reactive_compact_retry", reactive_compact_attempted=True, messages=turn.history.view())
-    return await surface(turn, "prompt_too_long", f"{text} Use /compact, or start a new session.")
+    if not state.reactive_compact_attempted:
+        drained = state.transition is not None and state.transition.reason == "collapse_drain_retry"
+        if not drained and turn.window.staged:
+            await _withdraw(turn, answer, tools, "collapse_drain_retry")
+            if committed := drain_collapses(turn):
+                return state.proceed("collapse_drain_retry", committed=committed, messages=turn.history.view())
+        await _withdraw(turn, answer, tools, "reactive_compact_retry")
+        if await compact(turn, state, trigger="reactive"):
+            return state.proceed(
+                "reactive_compact_retry", reactive_compact_attempted=True, messages=turn.history.view()
+            )
+    text = f"{text} Use /compact, or start a new session."
+    return await surface(turn, "prompt_too_long", text, answer=answer, tools=tools)
 
 
 async def _strip_media(turn: Turn, state: State, answer: Answer, tools: ToolExecutor, text: str) -> Step:
-    await _withdraw(turn, answer, tools, "reactive_compact_retry")
     if not state.reactive_compact_attempted and strip_media(turn):
+        await _withdraw(turn, answer, tools, "reactive_compact_retry")
         return state.proceed("reactive_compact_retry", reactive_compact_attempted=True, messages=turn.history.view())
-    return await surface(turn, "image_error", f"{text} Send smaller or fewer images.")
+    text = f"{text} Send smaller or fewer images."
+    return await surface(turn, "image_error", text, answer=answer, tools=tools)
 
 
 async def _pause(turn: Turn, state: State) -> Step:
@@ -180,11 +184,13 @@ async def _withdraw(
     turn: Turn,
     answer: Answer,
     tools: ToolExecutor,
-    reason: ContinueReason | Literal["rewind", "snip"],
+    reason: ContinueReason,
 ) -> None:
+    """Take back what was shown of an answer, before it is asked for again (L10). A second time does nothing."""
     await tools.withdraw()
-    if answer.uuids:
-        tombstone = Tombstone(message_uuids=answer.uuids, reason=reason)
-        answer.open_uuid = ""
-        turn.history.withdraw(tombstone.message_uuids)
-        await turn.publish(tombstone)
+    uuids = answer.uuids
+    answer.messages.clear()
+    answer.open_uuid = ""
+    if uuids:
+        turn.history.withdraw(uuids)
+        await turn.publish(Tombstone(message_uuids=uuids, reason=reason))
