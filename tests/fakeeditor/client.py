@@ -160,9 +160,11 @@ class FakeEditor:
 
     async def ask_unsaved(self, uris: list[str], reason: str) -> Unsaved:
         self.asked_unsaved.append((uris, reason))
-        if self.unsaved_answer is None:
+        answer = self.unsaved_answer
+        if answer is None:
             await anyio.sleep_forever()  # nobody answers
-        return self.unsaved_answer
+            raise AssertionError("unreachable")
+        return answer
 
     async def query(self, kind: str, params: Json) -> Json:
         self.queries.append((kind, params))
