@@ -133,7 +133,7 @@ async def test_a_summary_that_does_not_help_is_not_asked_for_again_and_again() -
     async with Stage(tools=[Echo()], limits=Limits(window=60_000, max_output=8_000)) as stage:
         endless = f"<summary>{'word ' * 33_000}</summary>"
         stage.api.when("about to be replaced", *[Reply(parts=(text(endless, piece=100_000),)) for _ in range(3)])
-        for number in range(16):
+        for number in range(24):
             stage.api.reply(tool("Echo", text=f"{number} " * 1_400))
         stage.api.otherwise(Reply(parts=(text("done"),)))
         turn = await stage.turn()
