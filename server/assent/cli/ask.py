@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from assent.sessions.front import Call, FrontFlags
 from assent.types.blocks import Json
@@ -107,4 +107,4 @@ def _schema(path: Path | None) -> Any:
         raise AssentError(f"the JSON schema {path} cannot be read: {error}") from None
     if not isinstance(schema, dict):
         raise AssentError(f"the JSON schema {path} must be an object")
-    return schema
+    return cast("Json", schema)

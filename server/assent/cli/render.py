@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from assent.types.blocks import Json
@@ -36,9 +36,15 @@ def _harmless(char: str) -> bool:
     return not (0x200B <= code <= 0x200F or 0x202A <= code <= 0x202E or 0x2060 <= code <= 0x2069 or code == 0xFEFF)
 
 
-def proposal_diff(proposal: Json, palette: Palette) -> list[str]:
+def call_title(event: Json) -> str:
+    """What a call does, beginning with the tool's name."""
+    tool, title = event["tool"], event["title"]
+    return title if title.startswith(tool) else f"{tool}  {title}"
+
+
+def proposal_diff(proposal: Json, palette: Palette, cwd: Path | None = None) -> list[str]:
     """A proposal as a diff a person can read: the file, then each hunk with its first line number."""
-    name = path_of(proposal["uri"])
+    name = path_of(proposal["uri"], cwd)
     lines = [palette.paint("bold", f"  {visible(name)}")]
     for hunk in proposal["hunks"]:
         start = hunk["range"]["start"]["line"] + 1
@@ -48,11 +54,11 @@ def proposal_diff(proposal: Json, palette: Palette) -> list[str]:
     return lines
 
 
-def ask_card(ask: Json, palette: Palette) -> list[str]:
+def ask_card(ask: Json, palette: Palette, cwd: Path | None = None) -> list[str]:
     """A permission ask: what, why, and the change or the command itself."""
     lines = [palette.paint("yellow", f"? {visible(ask['title'])}"), palette.paint("dim", f"  {visible(ask['reason'])}")]
     if proposal := ask.get("proposal"):
-        lines += proposal_diff(proposal, palette)
+        lines += proposal_diff(proposal, palette, cwd)
     elif command := ask.get("command"):
         lines.append(f"  $ {visible(command['text'])}")
         if len(command["parts"]) > 1:
@@ -85,9 +91,13 @@ def tool_lines(event: Json, palette: Palette) -> Iterator[str]:
         yield palette.paint("dim", f"    … {len(shown) - 8} more lines")
 
 
-def path_of(uri: str) -> str:
+def path_of(uri: str, cwd: Path | None = None) -> str:
+    """The path a file's URI stands for, short where it is inside `cwd`."""
     parts = urlsplit(uri)
-    return str(PurePosixPath(unquote(parts.path))) if parts.scheme == "file" else uri
+    if parts.scheme != "file":
+        return uri
+    path = PurePosixPath(unquote(parts.path))
+    return str(path.relative_to(cwd)) if cwd is not None and path.is_relative_to(cwd) else str(path)
 
 
 def _argv(part: Json) -> str:
