@@ -1,0 +1,40 @@
+"""The plugin's copy of the wire's names, held against the server's own."""
+
+import re
+from pathlib import Path
+
+from assent.lsp.protocol.schema import schema
+
+LUA = Path(__file__).parents[2] / "editors" / "neovim" / "lua" / "assent"
+WIRE = schema()
+
+
+def _strings(name: str) -> list[str]:
+    """The strings of one table in protocol.lua."""
+    found = re.search(
+        rf"^M\.{name} = \{{(.*?)^\}}|^M\.{name} = \{{(.*?)\}}$", (LUA / "protocol.lua").read_text(), re.S | re.M
+    )
+    assert found is not None, name
+    return re.findall(r'"([^"]+)"', found[1] or found[2])
+
+
+def test_every_method_the_plugin_names_is_one_of_the_wire() -> None:
+    assert set(_strings("requests")) <= set(WIRE["requests"])
+    assert set(_strings("server_requests")) == {m for m in WIRE["serverRequests"] if m.startswith("assent/")}
+    assert set(_strings("server_notifications")) == {m for m in WIRE["serverNotifications"] if m.startswith("assent/")}
+
+
+def test_every_event_the_plugin_acts_on_is_one_of_the_wire() -> None:
+    assert set(_strings("events")) <= set(WIRE["events"])
+
+
+def test_every_event_that_is_drawn_is_listed() -> None:
+    listed = set(_strings("events"))
+    for name in ("chat.lua", "session.lua"):
+        drawn = set(re.findall(r"^  (\w+) = function\(", (LUA / name).read_text(), re.M))
+        assert drawn & set(WIRE["events"]) <= listed
+
+
+def test_the_plugin_says_which_protocol_it_speaks() -> None:
+    assert f"M.version = {WIRE['protocol']}" in (LUA / "protocol.lua").read_text()
+    assert _strings("modes") == ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"]
