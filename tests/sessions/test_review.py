@@ -118,6 +118,23 @@ async def test_the_review_that_covers_the_last_hunk_answers_the_ask(tmp_path: Pa
         assert "line 30!" in told(app)
 
 
+async def test_a_refusal_after_part_was_accepted_tells_the_model_of_both(tmp_path: Path) -> None:
+    front = TestFront()
+    async with opened(tmp_path, ask_for_writes) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front)
+        await front.until(lambda: front.asked)
+        proposal = front.asked[0]["proposal"]
+        assert app.deps.proposals is not None
+        first = {"hunkId": proposal["hunks"][0]["hunkId"], "decision": "accept"}
+        await app.deps.proposals.resolve(proposal["proposalId"], [first])
+        front.answer({"decision": "deny", "message": "no more"})
+        await front.seen("turnFinished")
+        text = (app.cwd / "a.txt").read_text()
+        assert "line three\n" in text and "line 30\n" in text
+        assert "1 of 2 hunks" in told(app) and "no more" in told(app)
+
+
 async def test_an_edit_allowed_by_rule_still_waits_for_its_review(tmp_path: Path) -> None:
     front = TestFront()
     async with opened(tmp_path, allow) as app:

@@ -112,7 +112,8 @@ class Gate:
                 if outcome.decision == "allow" and not ask.iron:
                     return Allow(step=ask.step, reason=outcome.text or "A hook allowed it.")
         judgement = self._host.judgement()
-        if judgement.mode == "auto" and self._classify is not None and not ask.iron:
+        people_only = ask.iron or call.action.always_ask
+        if judgement.mode == "auto" and self._classify is not None and not people_only:
             said = await self._classified(call, ask)
             if said == "allow":
                 return Allow(step="mode", reason="Auto mode judged this call safe.")
@@ -169,6 +170,14 @@ class Gate:
         message = message if isinstance(message, str) else ""
         if answer.get("decision") != "allow":  # anything that is not a clear yes is a no
             self._withdraw(proposal)
+            if proposal is not None and self._landed(proposal["proposalId"]):
+                # Some hunks were accepted in the review before the rest was refused: the model must hear of both.
+                return Allow(
+                    step=ask.step,
+                    reason="The user accepted part of it.",
+                    proposal_id=proposal["proposalId"],
+                    message=message,
+                )
             said = f" and said: {message}" if message else "."
             return Deny(
                 step=ask.step, reason=f"The user denied this call{said}", interrupt=answer.get("interrupt") is True
@@ -243,11 +252,15 @@ class Gate:
 
     def _from_review(self, proposal_id: str, allowed: Allow) -> Verdict:
         assert self._proposals is not None
-        proposal = self._proposals.get(proposal_id)
-        if any(hunk["state"] in DECIDED_STATES for hunk in proposal["hunks"]):
+        if self._landed(proposal_id):
             return replace(allowed, proposal_id=proposal_id)
         report = self._proposals.report(proposal_id) or "The user rejected the whole edit."
         return Deny(step="tool", reason=report)
+
+    def _landed(self, proposal_id: str) -> bool:
+        """Whether anything of the proposal was accepted."""
+        assert self._proposals is not None
+        return any(hunk["state"] in DECIDED_STATES for hunk in self._proposals.get(proposal_id)["hunks"])
 
     def _withdraw(self, proposal: Json | None) -> None:
         if proposal is not None and self._proposals is not None:

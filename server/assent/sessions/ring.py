@@ -22,7 +22,7 @@ from assent.storage.lines import sanitised
 from assent.types.blocks import Json
 
 RING = 12_000
-RING_BYTES = 128 * 1024 * 1024
+RING_BYTES = 64 * 1024 * 1024  # a session full of huge events remembers fewer of them
 DELTAS = frozenset({"textDelta", "thinkingDelta", "toolInputDelta"})
 
 
