@@ -14,7 +14,7 @@ help: ## this list
 setup: $(VENV)/.installed ## a virtual environment with the program in it
 
 demo: $(VENV)/.installed ## a conversation on a scratch project, offline (IN=nvim or IN=code opens an editor)
-	@$(BIN)/assent demo --in $(or $(IN),terminal)
+	@env -u MAKELEVEL -u MAKEFLAGS -u MFLAGS $(BIN)/assent demo --in $(or $(IN),terminal)
 
 test: check unit coverage editors ## everything: lint, types, unit, end to end, real editors
 
