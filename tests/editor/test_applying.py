@@ -234,3 +234,25 @@ async def test_typing_while_the_edit_is_on_its_way_makes_it_try_again() -> None:
             scene.client.flow()
             await settle()
     assert scene.text == "x\na\nB\n" and scene.states(wire) == ["accepted"]
+
+
+async def test_one_edit_reported_in_several_notifications() -> None:
+    scene = Scene("a\nb\nc\n", habits=PLAIN)
+    scene.client.automatic = False
+    wire = await scene.propose("A\nb\nC\n")
+
+    async def accept() -> None:
+        await scene.proposals.resolve(wire["proposalId"], {"all": "accept"})
+
+    def change(line: int, text: str) -> dict[str, object]:
+        span = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}}
+        return {"range": span, "text": text}
+
+    async with background(accept):
+        scene.client.to_client.popleft()()  # applied; now its reports, one by one instead of the one it queued
+        scene.client.to_server.clear()
+        scene.documents.change(URI, 2, [change(2, "C")])
+        assert scene.states(wire) == ["pending", "accepted"]
+        scene.documents.change(URI, 3, [change(0, "A")])
+    assert scene.states(wire) == ["accepted", "accepted"]
+    assert not scene.editor.edits.in_doubt(URI)

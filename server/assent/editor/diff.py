@@ -11,7 +11,7 @@ from typing import NamedTuple
 from assent.editor.splices import Splice, common_prefix, common_suffix, in_sequence, trimmed
 from assent.editor.text import at_line_start, split_lines
 
-_DIFFLIB_LIMIT = 400_000  # lines × lines; above it a run without unique lines is one block
+_DIFFLIB_LIMIT = 90_000  # lines × lines, some 25 ms at worst; above it a run without unique lines is one block
 
 
 class Block(NamedTuple):
