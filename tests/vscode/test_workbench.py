@@ -44,7 +44,7 @@ def outcome(built: Path) -> Outcome:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=700,
+        timeout=900,
         check=False,
     )
     lines = done.stdout.splitlines()

@@ -104,6 +104,16 @@ test("withdrawn messages disappear", () => {
   assert.deepEqual(kinds(conversation), []);
 });
 
+test("a withdrawn prompt takes its whole turn with it", () => {
+  const conversation = play([
+    event({ type: "message", role: "user", id: "m1", content: [{ type: "text", text: "one" }] }),
+    event({ type: "textDelta", blockId: "b1", text: "1" }),
+    event({ type: "turnFinished", result: { ...result, permissionDenials: [] } }),
+    event({ type: "tombstone", messageIds: ["m1", "b1"], blockIds: [] }),
+  ]);
+  assert.deepEqual(kinds(conversation), []);
+});
+
 test("the end of a turn closes what was open", () => {
   const conversation = play([event({ type: "textDelta", blockId: "b1", text: "x" }), event({ type: "toolPreparing", toolUseId: "t1", tool: "Read" }), event({ type: "turnFinished", result: { ...result, permissionDenials: [] } })]);
   assert.deepEqual(kinds(conversation), ["text", "tool", "end"]);

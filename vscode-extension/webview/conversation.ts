@@ -594,10 +594,16 @@ export class Conversation {
     this.change.structure = true;
   }
 
+  /** A withdrawn prompt takes all of its turn with it: answers, notes and the line at its end. */
   private remove(keys: Set<string>): void {
-    const before = this.data.items.length;
-    this.data.items = this.data.items.filter((item) => !keys.has(item.key) && !(item.kind === "user" && item.messageId && keys.has(item.messageId)));
-    if (this.data.items.length === before) return;
+    let gone = false;
+    const kept = this.data.items.filter((item) => {
+      const named = keys.has(item.key) || (item.kind === "user" && item.messageId !== undefined && keys.has(item.messageId));
+      if (item.kind === "user") gone = named;
+      return !named && !gone;
+    });
+    if (kept.length === this.data.items.length) return;
+    this.data.items = kept;
     this.reindex();
     this.change.structure = true;
   }

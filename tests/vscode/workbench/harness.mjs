@@ -64,7 +64,7 @@ export class Workbench {
     await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     this.page = await this.context.newPage();
     await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}`);
-    await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    await this.page.locator(".monaco-workbench").waitFor({ timeout: 120_000 });
     await this.openChat();
     await this.ready();
     await this.widen(440);
@@ -108,7 +108,7 @@ export class Workbench {
 
   async openChat() {
     await this.page.locator('.activitybar a.action-label[aria-label^="Assent"]').first().click();
-    await this.chat.locator("textarea.prompt").waitFor({ timeout: 60_000 });
+    await this.chat.locator("textarea.prompt").waitFor({ timeout: 120_000 });
   }
 
   /** The chat page, two frames down. */
@@ -117,7 +117,7 @@ export class Workbench {
   }
 
   async ready() {
-    await this.chat.locator(".banner.server").waitFor({ state: "detached", timeout: 60_000 });
+    await this.chat.locator(".banner.server").waitFor({ state: "detached", timeout: 120_000 });
   }
 
   async newChat() {
@@ -137,8 +137,8 @@ export class Workbench {
     const input = this.page.locator(".quick-input-widget input[type=text]");
     await input.waitFor();
     await input.fill(`>${name}`);
-    await this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first().waitFor();
-    await input.press("Enter");
+    // By its exact name: what was used last comes first, and may only begin alike.
+    await this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${name}"], .quick-input-list .monaco-list-row[aria-label^="${name},"]`).first().click();
   }
 
   async openFile(name) {
@@ -245,7 +245,7 @@ class FakeApi {
   }
 }
 
-export async function until(check, what, timeout = 20_000) {
+export async function until(check, what, timeout = 40_000) {
   const end = Date.now() + timeout;
   let last;
   for (;;) {
