@@ -21,7 +21,7 @@ from assent.tools.files import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import SessionState, ToolContext
 from assent.types import codec
-from assent.types.messages import AssistantFinal, AssistantMessage, Message, ToolStarted
+from assent.types.messages import AssistantFinal, AssistantMessage, Message, StreamEvent, ToolStarted
 from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
 from assent.types.usage import Usage
 
@@ -112,6 +112,37 @@ async def _bare(folder: Path, steps: int) -> list[float]:
     return model.steps
 
 
+DELTAS = 5_000
+
+
+async def _deltas(_request: ModelRequest | None) -> AsyncGenerator[ModelEvent, None]:
+    """A long answer as the wire gives it: many small pieces, some of them at once."""
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "word "}}
+    for number in range(DELTAS):
+        yield StreamEvent(event=delta, message_id="m", block_uuid="u")
+        if number % 50 == 0:
+            await asyncio.sleep(0)
+    yield AssistantMessage(uuid="u", message_id="m", content=({"type": "text", "text": "x"},), model="m")
+    yield AssistantFinal(message_id="m", model="m", usage=Usage(output_tokens=1), stop_reason="end_turn")
+
+
+async def _streaming() -> tuple[float, float]:
+    """CPU per delta in microseconds: through the engine, and without it."""
+    ours: list[float] = []
+    floor: list[float] = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        async for _event in _deltas(None):
+            pass
+        floor.append(1e6 * (time.process_time() - began) / DELTAS)
+        config = QueryEngineConfig(deps=Deps(call_model=_deltas), cwd="/", model="m", include_partial_messages=True)
+        engine = QueryEngine(config)
+        began = time.process_time()
+        await _turn(engine)
+        ours.append(1e6 * (time.process_time() - began) / DELTAS)
+    return statistics.median(ours), statistics.median(floor)
+
+
 async def _measure(folder: Path) -> list[Row]:
     ours: list[float] = []
     durable: list[float] = []
@@ -153,6 +184,7 @@ async def _measure(folder: Path) -> list[Row]:
         _row("20-step turn, CPU", middle(cpu), middle(bare_cpu), "s"),
         _row("a tool starts after its block closes, as a consumer sees it", middle(start), None, "ms"),
         _row("a step at 500; floor: at 10", late, early, "ms"),
+        _row("a delta through the engine, CPU", *await _streaming(), "µs"),
     ]
 
 
