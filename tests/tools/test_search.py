@@ -194,7 +194,7 @@ def _stand_in(folder: Path, script: str) -> str:
 
 
 async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ripgrep, "SECONDS", 0.3)
+    monkeypatch.setattr(ripgrep, "SECONDS", 1.0)
     rg = _stand_in(tmp_path, "printf '/etc/hosts\\0'; exec sleep 1000")
     box = Toolbox(tmp_path, tools=[Glob(find_rg=lambda: rg), Grep(find_rg=lambda: rg)])
     with anyio.fail_after(20):
