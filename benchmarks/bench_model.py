@@ -6,6 +6,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -176,18 +177,17 @@ async def _timed(*work: Callable[[], Awaitable[None]]) -> list[float]:
 
 def _start_fake(answer: Json) -> tuple["subprocess.Popen[str]", str]:
     tests = Path(__file__).parents[1] / "tests"
-    script = Path(os.environ.get("TMPDIR", "/tmp")) / f"assent-bench-{os.getpid()}.json"
-    script.write_bytes(orjson.dumps([answer]))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fakeapi", "--script", str(script), "--loop"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(tests)},
-    )
-    assert process.stdout is not None
-    url = process.stdout.readline().strip()
-    script.unlink()
-    return process, url
+    with tempfile.NamedTemporaryFile(suffix=".json") as script:
+        script.write(orjson.dumps([answer]))
+        script.flush()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fakeapi", "--script", script.name, "--loop"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(tests)},
+        )
+        assert process.stdout is not None
+        return process, process.stdout.readline().strip()
 
 
 # --- building requests -----------------------------------------------------------------------------------------------
