@@ -689,6 +689,12 @@ NEVER_UNASKED: dict[str, tuple[str, ...]] = {
         "git symbolic-ref HEAD -q",
     ),
     "odds and ends": (
+        "time cd sub/nested && git status",
+        "time cd sub; git status",
+        "command cd sub && git status",
+        "builtin cd sub && git status",
+        "time cd / && cat etc/passwd",
+        "env cd sub && git status",
         "file -p README.md",
         "sed -l 'w PWNED' p",
         "sed -l 5 p README.md",

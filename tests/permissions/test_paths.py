@@ -124,7 +124,7 @@ PROTECTED = names(""".git/config .git .GIT/hooks/x .Git/HOOKS sub/.git/config .g
     x.code-workspace A.CODE-WORKSPACE .nvim.lua .exrc .vimrc .mcp.json .MCP.JSON .envrc .env .npmrc .yarnrc.yml .pypirc .netrc .bashrc .zshrc
     .profile .github/workflows/ci.yml .GitHub/Workflows/x .github/actions/a/action.yml .gitlab-ci.yml Jenkinsfile .circleci/config.yml azure-pipelines.yml
     .husky/pre-commit .githooks/x .pre-commit-config.yaml lefthook.yml .gitmodules .gitconfig .cargo/config.toml .mvn/x sitecustomize.py x.pth
-    .devcontainer/devcontainer.json .ssh/authorized_keys sub/id_rsa mise.toml .ripgreprc .gdbinit .config/git/config .dir-locals.el .lintstagedrc""")
+    .devcontainer/devcontainer.json .ssh/authorized_keys sub/id_rsa mise.toml .ripgreprc .gdbinit .config/git/config .dir-locals.el .lintstagedrc .bashrc.local .env.production .eslintrc.js eslint.config.mjs .prettierrc.cjs tailwind.config.ts .pylintrc rust-toolchain.toml""")
 
 
 @pytest.mark.parametrize("path", sorted(PROTECTED))
@@ -136,7 +136,7 @@ def test_protected_paths_are_asked_about_even_when_absent(shared_ws: Scratch, pa
 
 
 ORDINARY = names("""README.md src/git.py gitignore .gitignore .gitattributes .editorconfig package.json Makefile conftest.py setup.py .github/ISSUE_TEMPLATE.md
-    Dockerfile pyproject.toml .eslintrc.json tsconfig.json src/.hidden env.py ssh.md .prettierrc .env.example vscode/x git/config""")
+    Dockerfile pyproject.toml .eslintrc.json tsconfig.json src/.hidden env.py ssh.md .prettierrc .env.example .env.sample eslint.config.json vite.config.ts jest.config.js vscode/x git/config""")
 
 
 @pytest.mark.parametrize("path", sorted(ORDINARY))

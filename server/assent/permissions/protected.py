@@ -103,7 +103,7 @@ _FILES = {
     "run by a tool at start": """
         .gdbinit .lldbinit .pdbrc .pythonrc .pythonrc.py .irbrc .pryrc .rprofile .sqliterc .psqlrc .tmux.conf
         .screenrc .wgetrc .curlrc .ripgreprc .ackrc .mailcap .lesskey sitecustomize.py usercustomize.py
-        .perlcriticrc .watchmanconfig .tigrc .ghci .mailrc crontab
+        .pylintrc pylintrc .rubocop.yml .solargraph.yml .formatter.exs .credo.exs rust-toolchain rust-toolchain.toml .perlcriticrc .watchmanconfig .tigrc .ghci .mailrc crontab
     """,
     "CI: runs with the project's secrets": """
         .gitlab-ci.yml .gitlab-ci.yaml .travis.yml azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml
@@ -116,6 +116,14 @@ _FILES = {
         lefthook.toml .lefthook.yml .lefthook.yaml .lefthook.toml lefthook-local.yml .lefthook-local.yml .huskyrc
         .huskyrc.js .huskyrc.json .lintstagedrc .lintstagedrc.js .lintstagedrc.json .overcommit.yml captainhook.json
     """,
+}
+_PATTERNS = {
+    re.compile(r"\.(?:bash|zsh)(?:rc|env|profile|_profile|_login|_logout|_aliases)\W.*"): "run by the shell at start",
+    re.compile(r"\.env\.(?!example|sample|template|dist|defaults|schema).*"): "credentials",
+    re.compile(r"\.?(?:eslintrc|prettierrc|stylelintrc)\.[cm]?[jt]s"): "run by editor extensions",
+    re.compile(
+        r"(?:eslint|prettier|stylelint|tailwind|svelte|postcss)\.config\.[cm]?[jt]s"
+    ): "run by editor extensions",
 }
 _NAMES = {name: reason for reason, names in _FILES.items() for name in names.split()}
 _SUFFIXES = {
@@ -206,6 +214,9 @@ def _named(path: str) -> str | None:
             return _DIRECTORIES[".git"]
     for pair in pairwise(parts):
         if reason := _PAIRS.get(pair):
+            return reason
+    for pattern, reason in _PATTERNS.items():
+        if pattern.fullmatch(parts[-1]):
             return reason
     for suffix, reason in _SUFFIXES.items():
         if parts[-1].endswith(suffix):

@@ -24,8 +24,8 @@ MAX_NESTING = 4
 MAX_ARGUMENTS = 200
 
 _WRITERS = names("""
-    touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred patch mkfifo mknod
-    split csplit ed ex vi vim nvim nano emacs sponge chattr setfacl scp wget curl tar unzip zip gzip gunzip
+    touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred mkfifo mknod sponge
+    chattr setfacl
 """)
 _RUNNERS = OPAQUE | SHELLS
 _REMOVERS = frozenset({"rm", "rmdir", "mv", "shred", "unlink"})

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from assent.permissions import shell_lexer
 from assent.permissions.paths import PathRefused, Seen, locate, real_directory
 from assent.permissions.shell_words import Word, WordReader, source_text
+from assent.permissions.shell_wrappers import WRAPPERS
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -277,9 +278,8 @@ class _Reader(WordReader):
     def _change_directory(self, command: Command, here: Directories) -> tuple[Directories, Directories]:
         argv = command.argv
         if not argv or argv[0] not in ("cd", "pushd", "popd"):
-            if argv and argv[0] in ("command", "builtin", "eval", "source", ".", "env") and "cd" in argv:
-                return None, None
-            return here, here
+            hidden = bool(argv) and argv[0] in WRAPPERS and any(word in ("cd", "pushd", "popd") for word in argv)
+            return (None, None) if hidden or argv[:1] in ((".",), ("source",), ("eval",)) else (here, here)
         target = [word for word in command.words[1:] if word.text != "--"]
         plain = len(target) == 1 and target[0].known and not target[0].wild and target[0].text not in ("-", "")
         if argv[0] != "cd" or not plain or here is None:

@@ -25,6 +25,7 @@ OPAQUE = names("""
     setarch start-stop-daemon dbus-run-session xvfb-run catchsegv perf valgrind gdb
 """)
 SHELLS = names("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh")
+WRAPPERS = OPAQUE | frozenset(_TRANSPARENT)
 
 
 def unwrapped(words: Sequence[Word]) -> tuple[Word, ...] | None:
