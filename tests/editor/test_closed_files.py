@@ -46,6 +46,19 @@ async def test_a_change_on_disk_is_told_as_an_update() -> None:
     assert scene.proposals.get(wire["proposalId"])["hunks"][0]["range"]["start"]["line"] == 1
 
 
+async def test_a_later_plan_knows_the_file_better_than_we_did() -> None:
+    scene = Scene(TEXT, opened=False)
+    first = await scene.propose("A\nb\nc\nd\ne\n")
+    scene.disk.files[PATH] = "unnoticed\n" + TEXT
+    second = await scene.propose("unnoticed\na\nb\nc\nd\nE\n")
+    lines = [
+        hunk["range"]["start"]["line"]
+        for wire in (first, second)
+        for hunk in scene.proposals.get(wire["proposalId"])["hunks"]
+    ]
+    assert lines == [1, 5]
+
+
 async def test_opening_re_anchors_and_closing_goes_back_to_the_disk() -> None:
     scene = Scene(TEXT, opened=False)
     wire = await scene.propose(THREE)

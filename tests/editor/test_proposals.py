@@ -204,7 +204,8 @@ async def test_review_after_lands_at_once_and_stays_marked() -> None:
     scene = Scene(TEXT)
     wire = await scene.propose(THREE, review="after")
     assert scene.text == THREE and scene.states(wire) == ["landed"] * 3
-    assert [event.kind for event in scene.events if event.kind != "updated"] == ["proposed"]
+    assert scene.told() == ["proposed"], "and nothing is told of it before it is shown"
+    assert {hunk["state"] for hunk in scene.events[0].proposal["hunks"]} == {"landed"}
     assert [proposal["proposalId"] for proposal in scene.proposals.list("s1")] == [wire["proposalId"]]
     await scene.decide(wire, "accept", "reject", "leave")
     assert scene.text == "A\nb\nc\nd\nE\n" and scene.states(wire) == ["accepted", "rejected", "landed"]

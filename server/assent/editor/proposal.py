@@ -41,6 +41,7 @@ class Proposal:
     target: str = ""  # where links led when it was planned
     proposal_id: str = field(default_factory=lambda: new_id("p"))
     message: str = ""  # what the person said with a decision
+    shown: bool = False  # was published: nothing is told of a proposal that nobody has seen
     told: bool = False  # the tool has taken the outcome to the model; conflicts no longer come back to life
     changed: anyio.Event = field(default_factory=anyio.Event)
 
@@ -178,6 +179,7 @@ def from_json(raw: Mapping[str, Any]) -> tuple[Proposal, list[Json]]:
         target=str(raw.get("target", "")),
         message=str(raw.get("message", "")),
         hunks=hunks,
+        shown=True,
         told=True,  # the call that proposed it died with its process
     )
     return proposal, stored

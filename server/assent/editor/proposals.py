@@ -79,6 +79,8 @@ class Proposals:
         base = "" if plan.before is None else plan.before.text
         uri = self._landings.uri_for(plan.path)
         document = self._documents.follow(uri, base)
+        if not document.open:
+            self._documents.disk(uri, base)  # the plan's reading is the newest we have
         new_text = plan.new_text
         eol = uniform_eol(document.text) if document.open else None
         if eol is not None:  # an editor would rewrite other line ends to the buffer's own
@@ -209,9 +211,7 @@ class Proposals:
         return [
             proposal
             for proposal in self._proposals.values()
-            if proposal.open
-            and proposal.review != "off"
-            and (session_id is None or proposal.origin.session_id == session_id)
+            if proposal.open and proposal.shown and (session_id is None or proposal.origin.session_id == session_id)
         ]
 
     def find(self, proposal_id: str) -> Proposal:
@@ -275,8 +275,7 @@ class Proposals:
                 hunk.decided = hunk.decided or hunk.state == "conflict"
         if not changed and not proposal.open:
             return
-        if proposal.review != "off":
-            self._publish("updated", proposal)
+        self._publish("updated", proposal)
         done = [hunk for hunk in changed if hunk.state == "accepted" and hunk.hunk_id not in self._landings.under_way]
         if done and proposal.review == "before":
             self._resolved(proposal, [Choice(hunk=hunk, verb="accept") for hunk in done], "")
@@ -347,8 +346,7 @@ class Proposals:
         return changed.is_set()
 
     def _resolved(self, proposal: Proposal, choices: Sequence[Choice], message: str) -> None:
-        if proposal.review != "off":
-            self._publish("resolved", proposal, decisions=choices, message=message)
+        self._publish("resolved", proposal, decisions=choices, message=message)
         self._wake(proposal)
 
     def _publish(
@@ -359,7 +357,8 @@ class Proposals:
         decisions: Sequence[Choice] = (),
         message: str = "",
     ) -> None:
-        if not self._listeners:
+        proposal.shown = proposal.shown or kind == "proposed"
+        if not self._listeners or not proposal.shown:
             return
         event = ProposalEvent(
             kind=kind,
