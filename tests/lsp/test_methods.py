@@ -282,6 +282,15 @@ async def test_each_error_says_its_kind(client: Client, method: str, params: Jso
     assert (await fails(client, method, params)).kind == kind
 
 
+async def test_a_code_action_request_from_a_newer_editor_is_served(client: Client, workspace: Path) -> None:
+    spot = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
+    diagnostic = {"range": spot, "message": "x", "severity": 99, "tags": [77]}
+    context = {"diagnostics": [diagnostic], "triggerKind": 12}
+    params: Json = {"textDocument": {"uri": (workspace / "greeter.py").as_uri()}, "range": spot, "context": context}
+    actions = await client.request("textDocument/codeAction", params)
+    assert actions[0]["title"] == "Assent: Explain"
+
+
 async def test_a_custom_request_without_params_is_served(client: Client) -> None:
     client.send({"jsonrpc": "2.0", "id": "bare", "method": "assent/session/list"})
     assert "sessions" in (await client.answer_to("bare"))["result"]

@@ -44,8 +44,9 @@ class Chat:
         if params.get("parentToolUseId"):
             return  # a subagent's own conversation is folded into its tool call
         event: Json = params["event"]
-        if event.get("type") == "turnFinished":
-            self.running = False
+        if event.get("type") in ("turnStarted", "turnFinished"):
+            self.running = event["type"] == "turnStarted"
+            self._connection.refresh_lenses()
         self._append(self._rendering.of(event))
 
     async def ask(self, params: Json) -> Json:

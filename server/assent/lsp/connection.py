@@ -23,7 +23,7 @@ from assent.lsp.editor_client import EditorClient
 from assent.lsp.front import LspFront
 from assent.lsp.host import App, Build, Host
 from assent.lsp.marks import HunkMarks
-from assent.lsp.peer import Incoming, Peer, RequestHandler, params_object
+from assent.lsp.peer import Incoming, Peer, RemoteError, RequestHandler, params_object
 from assent.lsp.progress import TurnProgress
 from assent.lsp.protocol import CLIENT_REQUESTS
 from assent.lsp.status import StatusBoard
@@ -126,6 +126,11 @@ class Connection:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def refresh_lenses(self) -> None:
+        """What lenses offer has changed; clients that can be told ask for them again."""
+        if self.client.can("workspace.codeLens.refreshSupport"):
+            self.spawn(self.peer.request("workspace/codeLens/refresh", None))
+
     async def _live(self) -> None:
         async with self.app:
             self._entered.set()
@@ -194,5 +199,7 @@ async def _logged(work: Coroutine[Any, Any, Any]) -> None:
         await work
     except asyncio.CancelledError:
         raise
+    except RemoteError as error:
+        log.info("the client: %s", error)
     except Exception:
         log.exception("background work failed")

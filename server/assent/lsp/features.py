@@ -21,6 +21,8 @@ from assent.types.errors import ProtocolError
 if TYPE_CHECKING:
     from assent.lsp.connection import Connection
 
+_PLACE_ONLY: Json = {"diagnostics": []}  # the context of a code action request that says nothing more
+
 Feature = Callable[[Any], Coroutine[Any, Any, Any]]
 
 
@@ -42,12 +44,14 @@ class Features:
         return self._converter.unstructure(await feature(self._typed(method, params)))
 
     def _typed(self, method: str, params: Any) -> Any:
+        given = params_object(params)
         params_type = types.METHOD_TO_TYPES[method][2]
         try:
-            return self._converter.structure(params_object(params), params_type)
-        except ProtocolError:
-            raise
+            return self._converter.structure(given, params_type)
         except Exception as error:  # cattrs raises groups of whatever went wrong, field by field
+            if given.get("context", _PLACE_ONLY) != _PLACE_ONLY:
+                # A newer editor may describe its diagnostics in words we do not know: the place alone still counts.
+                return self._typed(method, {**given, "context": _PLACE_ONLY})
             hint = f"See {method} in the language server protocol."
             raise ProtocolError("invalidParams", f"the parameters do not fit {method}", hint=hint) from error
 

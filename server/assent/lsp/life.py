@@ -87,6 +87,20 @@ def adopt_orphans() -> None:
         return
 
 
+async def reap_orphans(*, every: float = 10.0) -> None:
+    """Adopted processes that have ended are ours to bury. Runs until cancelled.
+
+    Whoever started a process buries it at once; what is still there at the second look has nobody else.
+    """
+    seen: set[int] = set()
+    while sys.platform == "linux":
+        await asyncio.sleep(every)
+        dead = _dead_children()
+        for pid in dead & seen:
+            _bury(pid)
+        seen = dead
+
+
 def kill_descendants() -> int:
     """Kill every process below us, adopted ones too; how many there were. Called last, when nothing is waited for."""
     killed = 0
@@ -117,6 +131,29 @@ def _descendants(root: int) -> list[int]:
         found += below
         waiting += below
     return found
+
+
+def _bury(pid: int) -> None:
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return  # someone did care
+
+
+def _dead_children() -> set[int]:
+    own = os.getpid()
+    try:
+        children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
+    except OSError:
+        return set()
+    return {int(pid) for pid in children if _state_of(pid) == "Z"}
+
+
+def _state_of(pid: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
 
 
 def _parent_of(entry: Path) -> int | None:

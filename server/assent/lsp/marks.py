@@ -31,5 +31,4 @@ class HunkMarks:
         if marks != self._shown.get(uri, []):
             self._shown[uri] = marks
             connection.peer.notify("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": marks})
-        if connection.client.can("workspace.codeLens.refreshSupport"):
-            connection.spawn(connection.peer.request("workspace/codeLens/refresh", None))
+        connection.refresh_lenses()

@@ -80,6 +80,7 @@ class Server:
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
             with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
                 loop.add_signal_handler(getattr(signal, name), self._life.end, name, 0)
+        self._spawn(life.reap_orphans())
         self._reader.start()
         await self._life.over()
         log.info("ending: %s", self._life.reason)
@@ -178,7 +179,6 @@ class Server:
         while self._held:
             self._peer.receive(self._held.popleft())
         await in_thread(connection.app.warm_up)
-        gc.collect()
         gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
 
     def _load(self) -> None:
