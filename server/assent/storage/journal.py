@@ -61,6 +61,7 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._synced = os.fstat(self._fd).st_size  # everything before this is safe
+        self._new = self._synced == 0
         self._kept = bytearray()  # everything after it
         self._written = self._synced  # how far the operating system has taken it
         if self._synced and os.pread(self._fd, 1, self._synced - 1) != b"\n":
@@ -100,7 +101,7 @@ class Journal:
                 return False
             reached = self._written
             try:
-                await anyio.to_thread.run_sync(self._disk.fsync, self._fd)
+                await anyio.to_thread.run_sync(self._fsync)
             except OSError as error:
                 # After a failed fsync the kernel may have dropped pages: all of it must be written again.
                 self._written = self._synced
@@ -137,13 +138,23 @@ class Journal:
 
     def _sync_now(self) -> bool:
         try:
-            self._disk.fsync(self._fd)
+            self._fsync()
         except OSError as error:
             self._written = self._synced
             self._troubled(error)
             return False
         self._settle(self._written)
         return True
+
+    def _fsync(self) -> None:
+        self._disk.fsync(self._fd)
+        if self._new:  # the file's name must be on the disk, too
+            folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                self._disk.fsync(folder)
+            finally:
+                os.close(folder)
+            self._new = False
 
     def _settle(self, reached: int) -> None:
         del self._kept[: reached - self._synced]
