@@ -1,6 +1,7 @@
 """The same server as pytest-lsp's client sees it: typed by lsprotocol on the other side, as a real editor would be."""
 
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,10 +9,14 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
 
+from lspclient import Server
+
+HOME = tempfile.TemporaryDirectory()
 COMMAND = [sys.executable, "-m", "assent.cli.main", "serve", "--stdio", "--offline"]
+CONFIG = ClientServerConfig(server_command=COMMAND, server_env=Server(Path(HOME.name)).env)
 
 
-@pytest_lsp.fixture(config=ClientServerConfig(server_command=COMMAND))  # pyright: ignore[reportUnknownMemberType] -- pytest-lsp is half typed
+@pytest_lsp.fixture(config=CONFIG)  # pyright: ignore[reportUnknownMemberType, reportUntypedFunctionDecorator] -- half typed
 async def library(lsp_client: LanguageClient, tmp_path: Path) -> AsyncIterator[None]:
     @lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)
     def register(_params: types.RegistrationParams) -> None:  # pyright: ignore[reportUnusedFunction] -- registered
