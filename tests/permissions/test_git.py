@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assent.permissions.hardening import SCRUBBED_VARIABLES, hardening_env
-from assent.permissions.shell_git import config_doubt, repository_doubt, unsafe_key
+from assent.permissions.repositories import config_doubt, repository_doubt, unsafe_key
 from assent.types.permissions import Ask
 from permissions.scratch import Scratch
 

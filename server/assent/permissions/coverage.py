@@ -12,9 +12,9 @@ from assent.permissions import globs
 from assent.permissions.case import Case
 from assent.permissions.paths import Located, fold, inside, under
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
+from assent.permissions.repositories import ABOVE
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
 from assent.permissions.shell import Part, PathUse
-from assent.permissions.shell_git import ABOVE
 from assent.permissions.web import host_denied, host_matches
 
 By = Literal["table", "rules", "mode"]

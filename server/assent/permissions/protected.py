@@ -103,7 +103,8 @@ _FILES = {
     "run by a tool at start": """
         .gdbinit .lldbinit .pdbrc .pythonrc .pythonrc.py .irbrc .pryrc .rprofile .sqliterc .psqlrc .tmux.conf
         .screenrc .wgetrc .curlrc .ripgreprc .ackrc .mailcap .lesskey sitecustomize.py usercustomize.py
-        .pylintrc pylintrc .rubocop.yml .solargraph.yml .formatter.exs .credo.exs rust-toolchain rust-toolchain.toml .perlcriticrc .watchmanconfig .tigrc .ghci .mailrc crontab
+        .pylintrc pylintrc .rubocop.yml .solargraph.yml .formatter.exs .credo.exs rust-toolchain
+        rust-toolchain.toml .perlcriticrc .watchmanconfig .tigrc .ghci .mailrc crontab
     """,
     "CI: runs with the project's secrets": """
         .gitlab-ci.yml .gitlab-ci.yaml .travis.yml azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from assent.permissions import shell_git
+from assent.permissions import repositories, shell_git
 from assent.permissions.hardening import SCRUBBED_VARIABLES as SCRUBBED_VARIABLES
 from assent.permissions.hardening import hardening_env as hardening_env
 from assent.permissions.paths import Located, PathRefused, Seen, is_regular, locate, matches
@@ -129,7 +129,7 @@ class _Place:
 
     def repository_doubt(self, directories: Directories) -> str:
         if directories not in self.repositories:
-            found = shell_git.repository_doubt(directories, self.roots, trusted=self.trusted, seen=self.seen)
+            found = repositories.repository_doubt(directories, self.roots, trusted=self.trusted, seen=self.seen)
             self.repositories[directories] = found or ""
         return self.repositories[directories]
 
