@@ -82,14 +82,12 @@ def best(files: FileList, query: str) -> list[str]:
     names, folded, own = files.names, files.folded, files.own
     if not query:
         return nsmallest(MOST_ITEMS, names, key=lambda name: (name.count("/"), len(name), name))
-    hits = [index for index, name in enumerate(own) if query in name]
-    if len(hits) > MOST_SCORED:
-        first = [index for index in hits if own[index].startswith(query)]
-        hits = (first if len(first) >= MOST_ITEMS else hits)[:MOST_SCORED]
-    elif len(hits) < MOST_ITEMS:
-        seen = set(hits)
-        paths = [index for index, name in enumerate(folded) if query in name and index not in seen]
-        hits = [*hits, *paths[:MOST_SCORED]] or _scattered(folded, query)
+    hits = [index for index, name in enumerate(folded) if query in name] or _scattered(folded, query)
+    for better in (str.__contains__, str.startswith):
+        if len(hits) > MOST_SCORED:  # rank only those that can win
+            kept = [index for index in hits if better(own[index], query)]
+            hits = kept if len(kept) >= MOST_ITEMS else hits
+    hits = hits[:MOST_SCORED]
     stem = query.partition(".")[0]
 
     def rank(index: int) -> tuple[int, int, int, str]:
