@@ -30,6 +30,9 @@ export class EditorQueries {
         return { value: selection(client) };
       case "openEditors":
         return { value: openEditors(client) };
+      case "symbols":
+        if (!query.uri) return this.workspaceSymbols((query as { query?: string }).query ?? "", client);
+        break;
       default:
         break;
     }
@@ -42,9 +45,21 @@ export class EditorQueries {
         return { version, value: { version, sha256: createHash("sha256").update(document.getText(), "utf8").digest("hex"), dirty: document.isDirty } };
       case "diagnostics":
         return this.diagnostics(query, document, client);
+      case "openFile": {
+        // Shown, not entered: the user goes on typing where they are.
+        const selection = query.range ? client.protocol2CodeConverter.asRange(query.range) : undefined;
+        await vscode.window.showTextDocument(document, { preserveFocus: true, preview: true, ...(selection ? { selection } : {}) });
+        return { version, value: null };
+      }
       default:
         return { version, ...(await this.provided(query, document, client)) };
     }
+  }
+
+  private async workspaceSymbols(query: string, client: LanguageClient): Promise<Answer> {
+    const symbols = (await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>("vscode.executeWorkspaceSymbolProvider", query)) ?? [];
+    const code = client.code2ProtocolConverter;
+    return found(symbols.map((symbol) => ({ name: symbol.name, kind: symbol.kind + 1, containerName: symbol.containerName, location: { uri: code.asUri(symbol.location.uri), range: code.asRange(symbol.location.range) } })));
   }
 
   /** What the editor's providers say. They cannot be told from "no provider" when they say nothing. */

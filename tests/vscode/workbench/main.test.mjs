@@ -296,6 +296,17 @@ scene("a lightbulb action starts a turn in the chat", async () => {
   assert.match(JSON.stringify((await lastCall()).messages), /Value expected/);
 });
 
+scene("the model sees what the editor's own language servers see", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: [{ tool: "Diagnostics", input: { file_path: "broken.json" } }, { tool: "Symbols", input: { file_path: "broken.json" } }, { tool: "CurrentSelection", input: {} }] }, { blocks: ["I see."] });
+  await bench.say("what is wrong here?");
+  await ended();
+  const [problems, symbols, selection] = toolResults(await lastCall()).map(textOf);
+  assert.match(problems, /broken\.json:3:1: error: Value expected/);
+  assert.match(symbols, /answer/);
+  assert.match(selection, /broken\.json/);
+});
+
 scene("a question from the model is answered in a form", async () => {
   await bench.newChat();
   const questions = [{ header: "Database", question: "Which database?", multiSelect: false, options: [{ label: "SQLite", description: "one file" }, { label: "Postgres", description: "a server" }] }];
