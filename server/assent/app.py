@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
+from weakref import WeakValueDictionary
 
 from assent.editor.client import ClientEdits, NoClient
 from assent.editor.editor import Editor
@@ -44,6 +45,7 @@ from assent.tools.tool import AnyTool
 from assent.types.blocks import Json
 from assent.types.permissions import Action, Decision, Deny, RuleSource
 from assent.types.ports import Workspace
+from assent.types.usage import Usage
 
 if TYPE_CHECKING:
     from assent.lsp.host import Host
@@ -85,7 +87,8 @@ class App:
         self.settings = SettingsFiles(config_dir=paths.config_dir(), cli=options.settings, parse_rule=parse_rule)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
         self.models = Models(self._model_settings(options), offline_only=options.offline)
-        self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model)
+        self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model, book=self._book)
+        self._engines: WeakValueDictionary[str, QueryEngine] = WeakValueDictionary()
         self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home))
         self.disk = DiskWorkspace()
         self.editor = Editor(client, self.disk, encoding=encoding, snapshot=self._snapshot)
@@ -186,10 +189,10 @@ class App:
             jobs=spec.jobs,
             spill=spec.spill,
             env=spec.env,
-            search_web=None if self.models.offline else self.side_calls.search,
-            summarise=self.side_calls.read_page if wanted.get("summary") else None,
+            search_web=None if self.models.offline else partial(self.side_calls.search, spec.session_id),
+            summarise=partial(self.side_calls.read_page, spec.session_id) if wanted.get("summary") else None,
         )
-        return QueryEngine(
+        engine = QueryEngine(
             QueryEngineConfig(
                 deps=Deps(call_model=self.models.call, model_info=self.models.info),
                 session_id=spec.session_id,
@@ -229,6 +232,14 @@ class App:
                 key_source=self.models.credentials.source,
             )
         )
+        self._engines[spec.session_id] = engine
+        return engine
+
+    def _book(self, session_id: str, model: str, usage: Usage, cost_usd: float) -> None:
+        """A call beside the conversation counts as the session's (Q9)."""
+        engine = self._engines.get(session_id)
+        if engine is not None:
+            engine.book(model, usage, cost_usd)
 
     def _tools(self, cwd: str) -> Sequence[AnyTool]:
         trusted = self.trust.trusted(cwd)

@@ -267,7 +267,7 @@ async def test_an_unanswered_ask_times_out_only_if_configured(tmp_path: Path) ->
     ("said", "notes", "asks"), [("allow", ["milk"], 0), ("deny", [], 0), ("ask", ["milk"], 1), ("crash", ["milk"], 1)]
 )
 async def test_auto_mode_lets_a_classifier_answer_asks(tmp_path: Path, said: str, notes: list[str], asks: int) -> None:
-    async def classify(_call: ToolCall, _ask: Ask) -> Any:
+    async def classify(_session: str, _call: ToolCall, _ask: Ask) -> Any:
         if said == "crash":
             raise RuntimeError("the small model is away")
         return said
@@ -281,7 +281,7 @@ async def test_auto_mode_lets_a_classifier_answer_asks(tmp_path: Path, said: str
 
 
 async def test_the_iron_gate_is_never_answered_by_classifier_or_hook(tmp_path: Path) -> None:
-    async def classify(_call: ToolCall, _ask: Ask) -> Any:
+    async def classify(_session: str, _call: ToolCall, _ask: Ask) -> Any:
         return "allow"
 
     front = TestFront()

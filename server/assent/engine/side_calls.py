@@ -18,7 +18,8 @@ from assent.types.permissions import Ask
 from assent.types.ports import CallModel, ModelRequest, QuerySource, ToolCall, ToolResultContent
 from assent.types.usage import Usage
 
-Spend = Callable[[str, Usage, float], None]
+Book = Callable[[str, str, Usage, float], None]
+"""(session id, model, usage, cost): whose conversation a call is counted for (Q9)."""
 
 JUDGE = """\
 You guard a developer's machine. A coding agent wants to make one tool call; you say whether it may, without a person.
@@ -32,12 +33,12 @@ READ_PAGE = "Answer from this page only, briefly, quoting where the exact words 
 
 
 class SideCalls:
-    def __init__(self, call_model: CallModel, *, model: Callable[[], str], on_spend: Spend | None = None) -> None:
+    def __init__(self, call_model: CallModel, *, model: Callable[[], str], book: Book) -> None:
         self._call_model = call_model
         self._model = model
-        self._on_spend = on_spend
+        self._book = book
 
-    async def classify(self, call: ToolCall, ask: Ask) -> Literal["allow", "deny", "ask"]:
+    async def classify(self, session_id: str, call: ToolCall, ask: Ask) -> Literal["allow", "deny", "ask"]:
         """P13: may answer an ask. Any failure, and any other word, is an ask."""
         described = json.dumps(
             {"tool": call.action.tool, "input": dict(call.action.input), "why it is asked": ask.reason},
@@ -45,7 +46,7 @@ class SideCalls:
             default=str,
         )
         try:
-            said = await self._say(JUDGE, described[:20_000], source="classifier", max_tokens=16)
+            said = await self._say(session_id, JUDGE, described[:20_000], source="classifier", max_tokens=16)
         except ModelError:
             return "ask"
         match re.sub(r"[^a-z]", "", said.strip().lower()):
@@ -56,14 +57,14 @@ class SideCalls:
             case _:
                 return "ask"
 
-    async def read_page(self, text: str, prompt: str) -> str:
+    async def read_page(self, session_id: str, text: str, prompt: str) -> str:
         try:
             asked = f"{prompt}\n\n<page>\n{text}\n</page>"
-            return await self._say(READ_PAGE, asked, source="summary", max_tokens=2_000)
+            return await self._say(session_id, READ_PAGE, asked, source="summary", max_tokens=2_000)
         except ModelError:
             return text
 
-    async def search(self, query: str, allowed: list[str], blocked: list[str]) -> ToolResultContent:
+    async def search(self, session_id: str, query: str, allowed: list[str], blocked: list[str]) -> ToolResultContent:
         """A search by the endpoint's own search tool; its answer comes back with the sources it found."""
         tool: Json = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
         if allowed:
@@ -78,7 +79,7 @@ class SideCalls:
             tools=(tool,),
         )
         try:
-            blocks = await self._blocks(request)
+            blocks = await self._blocks(session_id, request)
         except ModelError as error:
             raise ToolError(f"The search failed: {error}") from None
         found = [
@@ -90,8 +91,9 @@ class SideCalls:
         sources = ["", "Sources:", *found] if found else []
         return "\n".join([text_of(blocks), *sources]).strip() or "Nothing was found."
 
-    async def _say(self, system: str, text: str, *, source: QuerySource, max_tokens: int) -> str:
-        return text_of(await self._blocks(self._request(system, text, source=source, max_tokens=max_tokens)))
+    async def _say(self, session_id: str, system: str, text: str, *, source: QuerySource, max_tokens: int) -> str:
+        request = self._request(system, text, source=source, max_tokens=max_tokens)
+        return text_of(await self._blocks(session_id, request))
 
     def _request(
         self, system: str, text: str, *, source: QuerySource, max_tokens: int, tools: tuple[Json, ...] = ()
@@ -107,12 +109,12 @@ class SideCalls:
             foreground=False,
         )
 
-    async def _blocks(self, request: ModelRequest) -> list[Any]:
+    async def _blocks(self, session_id: str, request: ModelRequest) -> list[Any]:
         blocks: list[Any] = []
         async with aclosing(self._call_model(request)) as events:
             async for event in events:
                 if isinstance(event, AssistantMessage):
                     blocks += event.content
-                elif isinstance(event, AssistantFinal) and self._on_spend is not None:
-                    self._on_spend(event.model, event.usage, event.cost_usd)
+                elif isinstance(event, AssistantFinal):
+                    self._book(session_id, event.model, event.usage, event.cost_usd)
         return blocks

@@ -131,7 +131,7 @@ class Gate:
     async def _classified(self, call: ToolCall, ask: Ask) -> str:
         assert self._classify is not None
         try:
-            return await self._classify(call, ask)
+            return await self._classify(self._host.id, call, ask)
         except Exception:
             log.warning("the auto mode classifier failed; a person decides", exc_info=True)
             return "ask"
