@@ -138,7 +138,8 @@ Decide = Callable[[Action, Judgement], Decision]
 """`app.py` builds the PermissionContext from the judgement and calls `permissions.chain.decide`."""
 
 Classify = Callable[[str, ToolCall, Ask], Awaitable[Literal["allow", "deny", "ask"]]]
-"""Auto mode's classifier (P13), told whose call it is: may answer an ask; anything but allow or deny, and any failure, is an ask."""
+"""Auto mode's classifier (P13), told whose call it is: may answer an ask; anything but allow or deny, and any failure,
+is an ask."""
 
 
 # --- all of it -------------------------------------------------------------------------------------------------------
