@@ -16,9 +16,9 @@ COMMAND = [sys.executable, "-m", "assent.cli.main", "serve", "--stdio", "--offli
 CONFIG = ClientServerConfig(server_command=COMMAND, server_env=Server(Path(HOME.name)).env)
 
 
-@pytest_lsp.fixture(config=CONFIG)  # pyright: ignore[reportUnknownMemberType, reportUntypedFunctionDecorator] -- half typed
+@pytest_lsp.fixture(config=CONFIG)  # pyright: ignore[reportUnknownMemberType] -- pytest-lsp is half typed
 async def library(lsp_client: LanguageClient, tmp_path: Path) -> AsyncIterator[None]:
-    @lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    @lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)  # pyright: ignore[reportUntypedFunctionDecorator] -- so is pygls
     def register(_params: types.RegistrationParams) -> None:  # pyright: ignore[reportUnusedFunction] -- registered
         return None
 
