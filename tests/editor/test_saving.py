@@ -1,10 +1,13 @@
 """The save barrier before a command: only what the agent changed, and never silently on other files than it thinks."""
 
+from dataclasses import replace
+
 import pytest
 
+from assent.editor.splices import Splice
 from assent.types.errors import ToolError
 from editor.scene import PATH, URI, Scene, background, settle
-from fakeeditor import PLAIN
+from fakeeditor import PLAIN, VSCODE
 
 TEXT = "a\nb\nc\n"
 OTHER = "file:///home/me/other.py"
@@ -125,3 +128,32 @@ async def test_a_client_that_says_saved_but_sends_no_didsave_is_believed() -> No
         assert words == [], "format-on-save may still be on its way"
         scene.clock.advance(2.1)
     assert words == [""] and scene.client.asked_unsaved == []
+
+
+async def test_text_of_a_conversation_is_not_saved_for_a_command() -> None:
+    scene = Scene(TEXT)
+    chat = "file:///home/me/talk.assent.md"
+    scene.client.open(chat, "## You\n")
+    await scene.editor.edits.apply(
+        chat, lambda document: [Splice(len(document.text), len(document.text), "hi")], "chat"
+    )
+    assert scene.client.text(chat) == "## You\nhi"
+    assert await scene.workspace.save_barrier() == ""
+    assert scene.client.open_documents[chat].on_disk == "## You\n"
+
+
+async def test_an_edit_reported_together_with_typing_is_saved_too() -> None:
+    scene = Scene("a\nb\n", habits=replace(VSCODE, debounces=True, sync="full"))
+    wire = await scene.propose("a\nB\n")
+    apply = scene.client._apply
+
+    def apply_and_type(uri: str, version: int | None, edits: list[dict[str, object]]) -> bool:
+        applied = apply(uri, version, edits)
+        scene.type(0, "typed\n")
+        return applied
+
+    scene.client._apply = apply_and_type
+    await scene.proposals.resolve(wire["proposalId"], {"all": "accept"})
+    assert scene.text == "typed\na\nB\n" and scene.states(wire) == ["accepted"]
+    assert await scene.workspace.save_barrier() == ""
+    assert scene.client.open_documents[URI].on_disk == scene.text

@@ -41,11 +41,13 @@ class DocumentEdits:
         build: Callable[[Document], Sequence[Splice]],
         label: str,
         *,
+        hunks: bool = False,
         done: Callable[[], bool] = lambda: False,
     ) -> Landing:
         """Make the changes `build` gives for the text as it is when our turn comes (ascending, apart; none = nothing).
 
-        `done` says that what was wanted is in the text, though the user has typed around it in the same breath.
+        `hunks`: it is the agent's work on a file, to be saved before a command runs. `done` says that what was wanted
+        is in the text, though the user has typed around it in the same breath.
         """
         uri = same_document(uri)
         async with self._locks.setdefault(uri, anyio.Lock()):
@@ -57,7 +59,7 @@ class DocumentEdits:
             changes = build(document)
             if not changes:
                 return "landed"
-            return await self._make(document, Expectation.of(document.text, changes), label, done)
+            return await self._make(document, Expectation.of(document.text, changes, hunks=hunks), label, done)
 
     def in_doubt(self, uri: str) -> bool:
         return same_document(uri) in self._doubts

@@ -53,10 +53,11 @@ class Expectation:
     before: str
     changes: tuple[Splice, ...]
     after: str
+    hunks: bool  # the agent's work on a file, which commands must see; not the text of a conversation
 
     @classmethod
-    def of(cls, before: str, changes: Sequence[Splice]) -> "Expectation":
-        return cls(before, tuple(changes), apply_together(before, changes))
+    def of(cls, before: str, changes: Sequence[Splice], *, hunks: bool = False) -> "Expectation":
+        return cls(before, tuple(changes), apply_together(before, changes), hunks)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -298,7 +299,7 @@ class Documents:
         if expected is not None and text == expected.after and expected.after != expected.before:
             document.expected = None
             document.landings.append(expected)
-            document.agent_dirty = True
+            document.agent_dirty = document.agent_dirty or expected.hunks
             if before == expected.before:
                 return expected, in_sequence(expected.changes)
             return expected, in_sequence(diff_splices(before, text))
@@ -306,7 +307,7 @@ class Documents:
             if text == landing.before and before == landing.after:
                 return None, in_sequence(inverted(landing.before, landing.changes))
             if text == landing.after and before == landing.before:
-                document.agent_dirty = True
+                document.agent_dirty = document.agent_dirty or landing.hunks
                 return None, in_sequence(landing.changes)
         return None
 

@@ -66,8 +66,7 @@ class Landings:
         finally:
             self.under_way -= ids
             flight.leave()
-            if self._after is not None:
-                self._after(proposal, flight.landed())
+            self._landed(proposal, flight.landed())
         return flight.refused
 
     async def text_of(self, uri: str, path: str) -> str | None:
@@ -104,6 +103,13 @@ class Landings:
         if event.kind in ("opened", "closed"):
             self._reals.pop(path_of(event.uri) or "", None)
 
+    def _landed(self, proposal: Proposal, hunks: Sequence[Hunk]) -> None:
+        document = self._documents.get(proposal.uri)
+        if hunks and document is not None:
+            document.agent_dirty = document.dirty  # also when it came back mixed with typing, as no text we expected
+        if self._after is not None:
+            self._after(proposal, hunks)
+
     async def _try(self, proposal: Proposal, flight: "_Puts") -> None:
         for _ in range(_ATTEMPTS):
             document = self._documents.get(proposal.uri)
@@ -111,7 +117,9 @@ class Landings:
             if document is None:
                 outcome = await self._write(proposal, flight)
             else:
-                outcome = await self._edits.apply(proposal.uri, flight.build, _label(proposal), done=flight.done)
+                outcome = await self._edits.apply(
+                    proposal.uri, flight.build, _label(proposal), hunks=True, done=flight.done
+                )
             if not flight.left():
                 return
             if outcome == "unknown":
