@@ -93,7 +93,7 @@ export class LiveSession implements vscode.Disposable {
       olderCursor: attached.nextCursor ?? null,
     });
     this.conversation = Conversation.restored(data, attached.messages);
-    data.interrupted = !attached.running && (attached.interrupted !== undefined || endsOpen(attached));
+    data.interrupted = !attached.running && attached.interrupted !== undefined;
     this.cutAt = attached.interrupted?.messageId;
     this.serial += 1;
     this.replaced.fire();
@@ -104,12 +104,6 @@ export class LiveSession implements vscode.Disposable {
     this.acted.dispose();
     this.replaced.dispose();
   }
-}
-
-/** A turn that ends with a prompt, a call or a result never got its answer. */
-function endsOpen(attached: Attached): boolean {
-  const last = attached.messages.findLast((message) => message.role === "assistant" || message.role === "user");
-  return last !== undefined && (last.role === "user" || last.content.some((block) => block["type"] === "tool_use"));
 }
 
 export class Sessions implements vscode.Disposable {
