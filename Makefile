@@ -30,7 +30,14 @@ format: $(VENV)/.tools ## let ruff tidy the code
 	$(BIN)/ruff format
 
 unit: $(VENV)/.tools
-	$(PYTEST) -m "not torture and not editor" tests
+	$(PYTEST) -m "not torture and not editor" --ignore tests/permissions tests
+
+coverage: $(VENV)/.tools
+	$(BIN)/coverage run --branch --source=assent.permissions -m pytest -m "not torture and not editor" tests/permissions
+	$(BIN)/coverage report --fail-under=100
+
+editors: $(VENV)/.tools
+	$(PYTEST) -m "editor and not torture" tests
 
 torture: $(VENV)/.tools ## the long seeded runs
 	$(PYTEST) -m torture tests
