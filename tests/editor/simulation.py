@@ -278,6 +278,7 @@ class Simulation:
         match hunk.state, verb:
             case ("landed", "reject"):
                 self.allowed.add(_pair(hunk.new_text, hunk.old_text))
+                self.read_texts.add(hunk.new_text)  # the agent's own text, copies of the person's words included
             case ("conflict", "accept") | ("edited", "reject"):
                 self.merging = True
             case _:
@@ -343,6 +344,8 @@ class Simulation:
             self.clock.advance(3.0)
             await self._run_tasks()
             for proposal in self.editor.proposals.live():
+                for hunk in proposal.hunks:
+                    self._allow(hunk, "reject")
                 tasks.start_soon(self.editor.proposals.resolve, proposal.proposal_id, {"all": "reject"})
             await self._run_tasks()
         await self._rest()
