@@ -1,5 +1,7 @@
 """Rules: what a line means, what is refused, and who it speaks to."""
 
+import shlex
+
 import pytest
 
 from assent.permissions.globs import absolute_patterns, compiled, literal_prefix
@@ -285,3 +287,31 @@ def test_what_a_rule_spells_out_it_covers(shared_ws: Scratch, command: str, allo
     decision = shared_ws.bash(command, allow=[allow])
     iron = decision.step == "ironGate" and "delete" in command  # removing from the root is asked even so
     assert decision.decision == "allow" or iron, decision.reason
+
+
+def nested(command: str, levels: int) -> str:
+    for _ in range(levels):
+        command = f"bash -c {shlex.quote(command)}"
+    return command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sudo " * 600 + "curl x",
+        "timeout 5 " * 300 + "curl x",
+        "env " * 300 + "curl x",
+        nested("curl x", 8),
+        nested("c=curl; $c x", 1),
+        "eval 'c=curl; $c x'",
+        "make " + "a " * 2500 + "~/.ssh/id_rsa",
+        "[ " + "! " * 3000 + "-f x ]; c=curl; $c x",
+        "true; " * 5000 + "curl x",
+    ],
+    ids=lambda command: command[:20],
+)
+def test_nothing_slips_past_a_deny_rule_by_sheer_size(shared_ws: Scratch, command: str) -> None:
+    rules = ["Bash(curl:*)", "Read(~/.ssh/**)"]
+    for mode in ("default", "bypassPermissions"):
+        assert shared_ws.bash(command, mode=mode, deny=rules, allow=["Bash"]).decision in ("ask", "deny")
+    assert shared_ws.bash(command).decision == "ask"

@@ -127,12 +127,12 @@ def tool(case: Case) -> Vote | None:
         return Vote(kind="ask", reason=case.action.always_ask, firm=True)
     if case.site is not None:
         return _site_vote(case)
-    if case.shell is not None and case.shell.doubts:
-        reason = f"The command is not fully understood: {case.shell.doubts[0]}."
-        if case.context.effective_mode != "bypassPermissions":
-            return Vote(kind="ask", reason=reason, firm=True)
+    if case.shell is not None and (unsure := case.shell.doubts or case.shell.unchecked):
+        reason = f"The command is not fully understood: {unsure[0]}."
         if coverage.has_restrictions(case):
             return Vote(kind="ask", reason=f"{reason} It cannot be held against your deny rules.", firm=True)
+        if case.context.effective_mode != "bypassPermissions":
+            return Vote(kind="ask", reason=reason, firm=bool(case.shell.doubts))
     return None
 
 

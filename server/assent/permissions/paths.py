@@ -5,6 +5,7 @@ directory. A path that cannot be resolved for sure is refused. Reads the file sy
 """
 
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable
@@ -135,8 +136,12 @@ def matches(pattern: str, *, cwd: str) -> list[str]:
     python_pattern = pattern.replace("[^", "[!")
     try:
         found = list(islice(glob.iglob(python_pattern, root_dir=cwd), MAX_MATCHES + 1))  # noqa: PTH207  needs root_dir and laziness
+        if re.search(r"[?\[]", pattern):  # in a plain locale one byte, not one character
+            encoded = glob.iglob(os.fsencode(python_pattern), root_dir=os.fsencode(cwd))  # noqa: PTH207  same
+            found += [os.fsdecode(name) for name in islice(encoded, MAX_MATCHES + 1)]
     except (OSError, ValueError) as error:
         raise PathRefused(f"{pattern}: {error}") from None
+    found = list(dict.fromkeys(found))
     if len(found) > MAX_MATCHES:
         raise PathRefused(f"{pattern}: too many matches to check")
     return found

@@ -20,8 +20,10 @@ from assent.permissions.shell_words import Word
 from assent.permissions.shell_wrappers import OPAQUE, SHELLS, program, runs_another, spelled_out, unwrapped
 from assent.permissions.text import names
 
-MAX_NESTING = 4
-MAX_ARGUMENTS = 200
+MAX_NESTING = 4  # of shell text inside shell text
+MAX_WRAPPERS = 20  # around one another
+MAX_TAILS = 200  # words of a wrapper, each of which may be where the wrapped command begins
+MAX_ARGUMENTS = 2000
 
 _WRITERS = names("""
     touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred mkfifo mknod sponge
@@ -71,6 +73,7 @@ class Part:
 class Judgement:
     script: Script
     parts: tuple[Part, ...] = ()
+    unchecked: tuple[str, ...] = ()  # what could hide a denied command from us, in words
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -96,8 +99,10 @@ def judge(
     place = _Place(cwd=cwd, home=home, roots=tuple(roots) or (cwd,), trusted=trusted, nesting=nesting, seen=seen)
     parts: list[Part] = []
     for command in script.commands:
+        if len(command.words) > MAX_ARGUMENTS:
+            place.unchecked.append("a command has too many arguments to look at them all")
         parts.extend(_parts(command, place))
-    return Judgement(script=script, parts=tuple(parts))
+    return Judgement(script=script, parts=tuple(parts), unchecked=tuple(dict.fromkeys(place.unchecked)))
 
 
 def is_read_only(command: str, cwd: str, *, home: str = "", roots: Sequence[str] = (), trusted: bool = True) -> bool:
@@ -125,6 +130,7 @@ class _Place:
     trusted: bool
     nesting: int
     seen: Seen
+    unchecked: list[str] = field(default_factory=list[str])
     repositories: dict[Directories, str] = field(default_factory=dict[Directories, str])
 
     def repository_doubt(self, directories: Directories) -> str:
@@ -134,14 +140,14 @@ class _Place:
         return self.repositories[directories]
 
 
-def _parts(command: Command, place: _Place) -> Iterator[Part]:
+def _parts(command: Command, place: _Place, wrappers: int = 0) -> Iterator[Part]:
     """The command itself, then what it wraps."""
     reads, outputs = _redirected(command)
-    inner = unwrapped(command.words) if command.words else None
+    inner = unwrapped(command.words) if command.words and wrappers < MAX_WRAPPERS else None
     if not command.words or inner is not None:
         yield Part(argv=command.argv, known=command.known, harmless=True, listed=True, reads=reads, outputs=outputs)
         if inner is not None:
-            for part in _parts(replace(command, words=inner, redirects=()), place):
+            for part in _parts(replace(command, words=inner, redirects=()), place, wrappers + 1):
                 yield replace(part, inner=True)
         return
     part = _judged(command, place)
@@ -213,6 +219,9 @@ def _from_usage(command: Command, usage: Usage, directories: Directories, reposi
     for word in usage.wildcards:
         if _may_be_flag(word, directories):
             usage.hazard(f"`{word.text}`, which may expand to a name that is taken for a flag", word.text)
+    for word in usage.literal:
+        if word.wild and _may_expand(word, directories):
+            usage.hazard(f"`{word.text}`, which the shell would expand", word.text)
     reads = [PathUse(word=word, directories=directories) for word in usage.reads]
     for word in usage.operands:
         if ":" in word.text and repository_doubt == "" and command.words[0].text == "git":
@@ -254,6 +263,15 @@ def _may_be_flag(word: Word, directories: Directories) -> bool:
         return True
     try:
         return any(name.startswith("-") for directory in directories for name in matches(word.pattern, cwd=directory))
+    except PathRefused:
+        return True
+
+
+def _may_expand(word: Word, directories: Directories) -> bool:
+    if directories is None:
+        return True
+    try:
+        return any(matches(word.pattern, cwd=directory) for directory in directories)
     except PathRefused:
         return True
 
@@ -337,27 +355,27 @@ def _moved(here: Directories, moves: Sequence[Word], place: _Place) -> Directori
 
 def _guesses(command: Command, place: _Place) -> Iterator[Part]:
     """Everything a wrapper might run: each tail of its words, and each argument that is shell text itself."""
-    words = command.words[: MAX_ARGUMENTS + 1]
+    words = command.words[: MAX_TAILS + 1]
+    if len(words) < len(command.words):
+        place.unchecked.append("a wrapper has too many arguments to find what it runs")
+    texts = [word.text for word in words[1:] if _SPLITS.search(word.text)]
+    if program(words[0]) in ("eval", "ssh", "watch"):
+        texts.append(" ".join(word.text for word in words[1:]))
     for start in range(1, len(words)):
-        tail = replace(command, words=words[start:], redirects=())
-        yield replace(_judged(tail, place), certain=False, inner=True)
-        text = words[start].text
-        if _SPLITS.search(text) and place.nesting < MAX_NESTING:
-            directories = sorted(command.directories) if command.directories else [place.cwd]
-            inside = judge(
-                text,
-                cwd=directories[0],
-                home=place.home,
-                roots=place.roots,
-                trusted=place.trusted,
-                nesting=place.nesting + 1,
-                seen=place.seen,
-            )
-            for part in inside.parts:
-                yield replace(part, certain=False, inner=True)
-    joined = " ".join(word.text for word in words[1:])
-    if program(words[0]) in ("eval", "ssh", "watch") and place.nesting < MAX_NESTING:
-        for part in judge(
-            joined, cwd=place.cwd, home=place.home, roots=place.roots, trusted=place.trusted, nesting=place.nesting + 1
-        ).parts:
+        yield replace(_judged(replace(command, words=words[start:], redirects=()), place), certain=False, inner=True)
+    for text in texts:
+        if place.nesting >= MAX_NESTING:
+            place.unchecked.append("shell text inside shell text, too deep to follow")
+            return
+        inside = judge(
+            text,
+            cwd=min(command.directories) if command.directories else place.cwd,
+            home=place.home,
+            roots=place.roots,
+            trusted=place.trusted,
+            nesting=place.nesting + 1,
+            seen=place.seen,
+        )
+        place.unchecked.extend((*inside.doubts, *inside.unchecked))
+        for part in inside.parts:
             yield replace(part, certain=False, inner=True)

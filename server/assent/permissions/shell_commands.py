@@ -31,6 +31,7 @@ COMMANDS: dict[str, Row] = {
             --ignore= --kibibytes --literal --numeric-uid-gid --quote-name --quoting-style= --reverse --recursive
             --size --sort= --time= --time-style= --tabsize= --width= --zero --context --dereference
         """,
+        check=languages.check_ls,
     ),
     "cat": row(
         """

@@ -70,6 +70,7 @@ def check_sed(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
             usage.hazard("a sed script in an unusual place", "-e")
     elif usage.operands:
         scripts = [usage.operands[0].text]
+        usage.literal.append(usage.operands[0])
         usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
     else:
         usage.hazard("sed without a script", "sed")
@@ -101,6 +102,7 @@ def check_awk(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
         usage.hazard("awk without a program", "awk")
         return
     program = usage.operands[0]
+    usage.literal.append(program)
     if not program.text.strip() or not _AWK.fullmatch(program.text):
         usage.hazard("an awk program that does more than print fields", program.text)
     usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
@@ -166,9 +168,15 @@ def check_jq(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
     if not usage.operands:
         usage.hazard("jq without a filter", "jq")
         return
+    usage.literal.append(usage.operands[0])
     if _JQ_REACHES_OUT.search(usage.operands[0].text):
         usage.hazard("a jq filter that reads more than its input", usage.operands[0].text)
     usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
+
+
+def check_ls(_words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    if used & {"-R", "--recursive"} and used & {"-L", "--dereference"}:
+        usage.hazard("links followed out of the tree", "-L")
 
 
 def check_sleep(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:

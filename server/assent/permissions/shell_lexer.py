@@ -31,7 +31,7 @@ class Lexed:
 _REDIRECTS = frozenset({"&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"})
 _VARIABLE = r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\}|\?)"
 _TOKEN = re.compile(
-    r"(?P<blank>(?:[ \t]|\\\n)+)"
+    r"(?P<blank>(?:\\\n)*[ \t](?:[ \t]|\\\n)*)"  # without a blank beside it, a continued line joins two words into one
     r"|(?P<newline>\n)"
     r"|(?P<comment>\#[^\n]*)"
     r"|(?P<descriptor>[0-9]+(?=[<>]))"

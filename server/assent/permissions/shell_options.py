@@ -24,6 +24,7 @@ class Usage:
     recursive: bool = False  # reads the contents of everything below `reads`
     operands: list[Word] = field(default_factory=list[Word])
     wildcards: list[Word] = field(default_factory=list[Word])  # may expand to a name that is taken for a flag
+    literal: list[Word] = field(default_factory=list[Word])  # must not expand at all: programs, patterns, flags
 
     def hazard(self, reason: str, word: str) -> None:
         self.hazards.append(reason)
@@ -83,9 +84,10 @@ def read_usage(row: Row, words: Sequence[Word]) -> Usage:
             usage.hazard("a flag after a name, which may be taken for an output", text)
         elif text == "--":
             only_operands = True
-        elif word.wild:
+        elif word.wild and not text.startswith("--"):
             usage.hazard(f"`{text}` is a flag with a wildcard", text)
         elif text.startswith("--"):
+            usage.literal.append(word)  # --include=*.py
             position = _long(row, word, words, position, usage, used)
         elif row.numeric and text[1:].isdigit():
             continue
@@ -106,6 +108,7 @@ def _place_operands(row: Row, usage: Usage, used: set[str]) -> None:
         usage.reads.extend(word for word in operands if word.text != "-")
     elif row.operands == "pattern":
         skip = 0 if used & {"-e", "-f", "--regexp", "--file", "--files", "--type-list"} else 1
+        usage.literal.extend(operands[:skip])
         usage.reads.extend(word for word in operands[skip:] if word.text != "-")
     elif row.operands == "none" and operands:
         usage.hazard(f"`{operands[0].text}` is not expected here", operands[0].text)

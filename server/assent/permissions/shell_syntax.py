@@ -400,8 +400,11 @@ _KINDS = {
 
 
 def _test_words(node: "Node") -> Iterator["Node"]:
-    for child in node.children:
+    """The words of `[ … ]`, out of the expressions the grammar makes of them; without recursion, they may be deep."""
+    pending = list(reversed(node.children))
+    while pending:
+        child = pending.pop()
         if child.type in ("unary_expression", "binary_expression", "negation_expression", "negated_command"):
-            yield from _test_words(child)
+            pending.extend(reversed(child.children))
         else:
             yield child

@@ -32,6 +32,9 @@ class Word:
 
 _KNOWN_VARIABLES = ("HOME", "PWD")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}|\{.*[,].*\}", re.DOTALL)
+_BRACKETS = re.compile(r"\[[!^]?(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_.,])+\]|\[\](?=[^\]]*\Z)")
+"""Those that every reader of wildcards takes for the same; not `[[:alpha:]]`, nor anything quoted between brackets."""
+_ASSIGNED_TILDE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?:.*:)?~", re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@%^-]+")  # nothing in it means anything to the shell
 _GLOB = re.compile(r"[*?\[]")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -60,10 +63,16 @@ class WordReader(ABC):
         known = self._pieces(node, pieces, depth, first=True)
         text = "".join(piece for piece, _ in pieces)
         pattern = "".join(pattern or re.sub(r"([*?\[])", r"[\1]", piece) for piece, pattern in pieces)
-        if _BRACES.search(_unquoted(pieces)):
-            self.doubt("braces that the shell expands")
-            known = False
-        return Word(text=text, pattern=pattern, known=known, wild=bool(_GLOB.search(_unquoted(pieces))), span=span)
+        unquoted = _unquoted(pieces)
+        for reason, found in (
+            ("braces that the shell expands", _BRACES.search(unquoted)),
+            ("a wildcard with unusual brackets", "[" in _BRACKETS.sub("", unquoted)),
+            ("`~` after `=`, which the shell expands", _ASSIGNED_TILDE.match(unquoted)),
+        ):
+            if found:
+                self.doubt(reason)
+                known = False
+        return Word(text=text, pattern=pattern, known=known, wild=bool(_GLOB.search(unquoted)), span=span)
 
     def _pieces(self, node: "Node", out: list[tuple[str, str]], depth: int, *, first: bool = False) -> bool:
         source = source_text(node)
