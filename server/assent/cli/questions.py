@@ -37,11 +37,13 @@ class Questions:
             for line in render.ask_card(ask, self._terminal.palette, self._cwd):
                 self._terminal.line(line)
             suggestion: Json | None = next(iter(ask.get("suggestions") or []), None)
-            keys = {"y": "[y]es once", "n": "[n]o", "r": "no, with a [r]eason"}
+            keys = {"y": "yes, once", "n": "no", "r": "no, with a reason"}
             if suggestion is not None:
-                keys["s"] = f"for this [s]ession: {render.visible(suggestion['rule'])}"
-                keys["a"] = f"[a]lways in this project: {render.visible(suggestion['rule'])}"
-            answer = await self._choose(f"  allow? {'  '.join(keys.values())}: ", "y", set(keys))
+                keys["s"] = f"yes, for this session: {render.visible(suggestion['rule'])}"
+                keys["a"] = f"yes, always in this project: {render.visible(suggestion['rule'])}"
+            for key, meaning in keys.items():
+                self._say("dim", f"  [{key}] {meaning}")
+            answer = await self._choose("  allow? ", "y", set(keys))
             reason = await self._terminal.ask("  why not? ") if answer == "r" else None
         match answer:
             case "y":

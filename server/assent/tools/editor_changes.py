@@ -13,6 +13,7 @@ from assent.tools.files import absolute
 from assent.tools.read_marks import carry_out, plan_of
 from assent.tools.text_edits import Lines, apply_edits, edits_by_path, uri_of, utf16_column
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.words import counted
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -75,7 +76,7 @@ class ComputedChange(Tool[InputT]):
                 told.append(str((await carry_out(plan, ctx)).content))
             except ToolError as error:
                 told.append(f"Not changed: {error}")
-        return ToolOutput(content="\n\n".join(told), summary=f"{len(plans)} files")
+        return ToolOutput(content="\n\n".join(told), summary=counted(len(plans), "file"))
 
 
 class Rename(ComputedChange[RenameInput]):

@@ -12,6 +12,7 @@ from assent.tools.files import absolute
 from assent.tools.glob_pattern import compiled, name_pattern, static_prefix
 from assent.tools.plain_search import files_below
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.words import counted
 from assent.types.errors import FileMissing, ToolError
 from assent.types.permissions import Action
 
@@ -74,7 +75,7 @@ class Glob(Tool[GlobInput]):
             shown.append(f"[{MOST} of {len(found)} files, the newest; use a narrower pattern for others]")
         if not complete:
             shown.append("[The search was cut short; these are not all the files]")
-        return ToolOutput(content="\n".join(shown), summary=f"{len(found)} files")
+        return ToolOutput(content="\n".join(shown), summary=counted(len(found), "file"))
 
     def _chosen(self, base: str, pattern: str, *, by_name: bool) -> Choose:
         """Keeps the paths that are wanted and may be shown; `by_name`: rg has picked the wanted ones already."""

@@ -11,6 +11,7 @@ from typing import Literal
 from assent.tools.glob_pattern import compiled
 from assent.tools.ripgrep import newest_first, plain, shown_path
 from assent.tools.tool import ToolOutput
+from assent.tools.words import counted
 
 MOST = 250  # entries shown unless head_limit says otherwise
 CHARACTERS = 28_000
@@ -86,11 +87,13 @@ class Wanted:
     def _total(self, paths: list[str], found: Found) -> str:
         match self.mode:
             case "files_with_matches":
-                return f"{len(paths)} files"
+                return counted(len(paths), "file")
             case "count":
-                return f"{sum(int(found[path][0]) for path in paths)} matches in {len(paths)} files"
+                matches = sum(int(found[path][0]) for path in paths)
+                return f"{counted(matches, 'match')} in {counted(len(paths), 'file')}"
             case "content":
-                return f"{sum(line != '--' for path in paths for line in found[path])} lines in {len(paths)} files"
+                lines = sum(line != "--" for path in paths for line in found[path])
+                return f"{counted(lines, 'line')} in {counted(len(paths), 'file')}"
 
 
 def parsed(chunks: Iterator[bytes], mode: Mode) -> Found:

@@ -11,6 +11,7 @@ from assent.tools.documents import read_image, read_notebook, read_pdf
 from assent.tools.files import absolute
 from assent.tools.read_marks import mark, numbered
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.words import counted
 from assent.types.permissions import Action
 from assent.types.ports import FileText
 
@@ -101,7 +102,7 @@ def _as_lines(input: ReadInput, path: str, text: FileText, ctx: ToolContext) -> 
         parts.append(f"[Lines {first} to {last} of {total}; read on with offset {last + 1}]")
     if text.encoding not in ("utf-8",):
         parts.append(f"[The file is encoded as {text.encoding}; edits keep that]")
-    return ToolOutput(content="\n".join(parts), summary=f"{len(lines)} lines")
+    return ToolOutput(content="\n".join(parts), summary=counted(len(lines), "line"))
 
 
 def _slice(text: str, first: int, count: int) -> tuple[list[str], bool, int]:

@@ -6,6 +6,7 @@ Shared by every tool that changes a file. Owns no state: the marks live in the s
 from assent.tools.files import target_of
 from assent.tools.text_match import LINE_END, line_end, line_number, split_lines
 from assent.tools.tool import ReadMark, ToolContext, ToolOutput
+from assent.tools.words import counted
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText
 
@@ -146,7 +147,7 @@ def _summary(plan: EditPlan, outcome: EditOutcome) -> str:
         return outcome.report.split("\n", 1)[0]
     after = line_number(plan.new_text.rstrip("\r\n"), len(plan.new_text))
     if plan.before is None:
-        return f"{after} lines written"
+        return f"{counted(after, 'line')} written"
     before = plan.before.text
     more = after - line_number(before.rstrip("\r\n"), len(before))
     return "changed" if more == 0 else f"changed, {more:+d} lines"

@@ -1,0 +1,8 @@
+"""Counting in words, for people: one file, two files."""
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 line`, `2 lines`, `1 match`, `3 matches`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"
