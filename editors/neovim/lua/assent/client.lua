@@ -14,28 +14,53 @@ local waiting = {}
 local starting = false
 ---@type integer[] when the server ended by itself, in milliseconds
 local crashes = {}
-local stopping = false
+---@type fun()? the server was told to stop; what comes then
+local stopping
 
+--- Whether methods of a client are called with a colon; before 0.11 they were plain functions.
+local MODERN = vim.fn.has("nvim-0.11") == 1
+
+--- Call a method of a client, whichever way this Neovim wants it.
+---@param client vim.lsp.Client
+---@param name string
+---@param ... any
+function M.call(client, name, ...)
+  if MODERN then
+    return client[name](client, ...)
+  end
+  return client[name](...)
+end
+
+--- The client, also one that `vim.lsp.enable("assent")` started and that is not ready yet.
 ---@return vim.lsp.Client?
-function M.running()
+local function existing()
   local client = client_id and vim.lsp.get_client_by_id(client_id) or nil
-  if client and client.is_stopped and (vim.fn.has("nvim-0.11") == 1 and client:is_stopped() or false) then
+  if not client then
+    client = vim.lsp.get_clients({ name = "assent", _uninitialized = true })[1]
+  end
+  if client and M.call(client, "is_stopped") then
     return nil
   end
   return client
+end
+
+---@return vim.lsp.Client?
+function M.running()
+  local client = existing()
+  return client and client.initialized and client or nil
 end
 
 ---@param message string
 ---@param level integer?
 function M.notify(message, level)
   vim.schedule(function()
-    local text = "Assent: " .. message
+    local text = "Assent: " .. message:gsub("%s*\n%s*", " ")
     level = level or vim.log.levels.INFO
     local built_in = debug.getinfo(vim.notify, "S").source:find("vim/_", 1, true) ~= nil
     local room = vim.o.columns * math.max(vim.o.cmdheight, 1) - 13
     if built_in and vim.fn.strdisplaywidth(text) > room then
       -- A long message would stop the user at "Press ENTER": the whole of it goes to :messages, its beginning is shown.
-      vim.cmd("silent echomsg " .. vim.fn.string(text))
+      vim.cmd.echomsg({ args = { vim.fn.string(text) }, mods = { silent = true } })
       text = vim.fn.strcharpart(text, 0, room - 14) .. "… (:messages)"
       local highlight = level >= vim.log.levels.ERROR and "ErrorMsg" or level >= vim.log.levels.WARN and "WarningMsg"
       return vim.api.nvim_echo({ { text, highlight or nil } }, false, {})
@@ -73,8 +98,7 @@ local function handlers()
       require("assent.session").server_status(params)
     end,
     [notes.withdrawn] = function(_, params)
-      require("assent.ask").withdrawn(params.requestId)
-      require("assent.elicit").withdrawn(params.requestId)
+      require("assent.questions").withdrawn(params.requestId)
     end,
   }
 end
@@ -83,13 +107,16 @@ end
 ---@return vim.lsp.ClientConfig
 function M.config()
   local own = config.get()
-  local capabilities = vim.lsp.protocol.make_client_capabilities()
   return {
     name = "assent",
     cmd = own.cmd,
     root_markers = own.root_markers,
-    capabilities = capabilities,
+    capabilities = vim.lsp.protocol.make_client_capabilities(),
     handlers = handlers(),
+    -- One server for every project: its sessions each have a folder of their own.
+    reuse_client = function(client)
+      return client.name == "assent"
+    end,
     init_options = {
       assent = {
         client = {
@@ -120,23 +147,23 @@ end
 --- Call back with a ready client, starting the server if need be; with nil when it cannot be started.
 ---@param callback fun(client: vim.lsp.Client?)
 function M.ensure(callback)
-  local client = M.running()
+  local client = existing()
   if client and client.initialized then
     return callback(client)
   end
   table.insert(waiting, callback)
-  if starting then
+  if starting or client then
     return
   end
   local problem = config.problem()
   local own = config.get()
   if not problem and vim.fn.executable(own.cmd[1]) == 0 then
-    problem = ("%s was not found. Install Assent, or set vim.g.assent = { cmd = { '/path/to/assent', 'serve', '--stdio' } }"):format(
-      own.cmd[1]
-    )
+    problem = own.cmd[1]
+      .. " was not found. Install Assent, or set vim.g.assent = { cmd = { '/path/to/assent', 'serve', '--stdio' } }"
   end
   if not problem and #crashes >= CRASH_LIMIT then
-    problem = "the server ended three times within a minute and is left alone now. :Assent log shows why; :Assent restart tries again"
+    problem = "the server ended three times within a minute and is left alone now. "
+      .. ":Assent log shows why; :Assent restart tries again"
   end
   if problem then
     M.notify(problem, vim.log.levels.ERROR)
@@ -148,7 +175,7 @@ function M.ensure(callback)
     root_dir = root,
     workspace_folders = { { uri = vim.uri_from_fname(root), name = vim.fs.basename(root) } },
   })
-  if vim.fn.has("nvim-0.11") == 1 then
+  if MODERN then
     client_id = vim.lsp.start(full, { attach = false })
   else
     client_id = vim.lsp.start_client(full)
@@ -192,10 +219,12 @@ function M.exited(code, signal, id)
   local was_starting = starting
   starting = false
   require("assent.session").disconnected()
-  require("assent.ask").forget()
+  require("assent.questions").forget()
   if stopping or vim.v.exiting ~= vim.NIL then
-    stopping = false
-    return M.settle(nil)
+    local after = stopping
+    stopping = nil
+    M.settle(nil)
+    return after and after()
   end
   local now = vim.uv.now()
   crashes = vim.tbl_filter(function(at)
@@ -203,14 +232,9 @@ function M.exited(code, signal, id)
   end, crashes)
   table.insert(crashes, now)
   if was_starting then
-    M.notify(
-      ("the server ended at once (exit code %d, signal %d). Run `%s` in a terminal to see why, or :checkhealth assent"):format(
-        code,
-        signal,
-        table.concat(config.get().cmd, " ")
-      ),
-      vim.log.levels.ERROR
-    )
+    local words = "the server ended at once (exit code %d, signal %d). Run `%s` in a terminal to see why, "
+      .. "or :checkhealth assent"
+    M.notify(words:format(code, signal, table.concat(config.get().cmd, " ")), vim.log.levels.ERROR)
   else
     M.notify("the server ended unexpectedly. Nothing is lost: :Assent chat goes on where it was.", vim.log.levels.WARN)
   end
@@ -247,20 +271,12 @@ function M.request(method, params, callback)
     end
     local _
     -- No buffer is named (0 would do nothing): what was typed and held back in any of them is sent first.
-    if vim.fn.has("nvim-0.11") == 1 then
-      _, request_id = client:request(method, params, done)
-    else
-      _, request_id = client.request(method, params, done)
-    end
+    _, request_id = M.call(client, "request", method, params, done)
   end)
   return function()
     cancelled = true
     if used and request_id then
-      if vim.fn.has("nvim-0.11") == 1 then
-        used:cancel_request(request_id)
-      else
-        used.cancel_request(request_id)
-      end
+      M.call(used, "cancel_request", request_id)
     end
   end
 end
@@ -323,24 +339,22 @@ function M.attach_all(client)
   })
 end
 
-function M.stop()
-  local client = M.running()
-  if client then
-    stopping = true
-    if vim.fn.has("nvim-0.11") == 1 then
-      client:stop()
-    else
-      client.stop()
-    end
-  end
-end
-
+--- Stop the server and start it again; what was open goes on where it was.
 function M.restart()
   crashes = {}
-  M.stop()
-  vim.defer_fn(function()
-    M.ensure(function() end)
-  end, 300)
+  local start = function()
+    M.ensure(function(client)
+      if client then
+        require("assent.session").reconnect()
+      end
+    end)
+  end
+  local client = existing()
+  if not client then
+    return start()
+  end
+  stopping = start
+  M.call(client, "stop")
 end
 
 return M

@@ -200,9 +200,10 @@ end
 ---@type table<string, assent.Subcommand>
 M.subcommands = {
   chat = {
-    run = function(_, options)
-      chat().start({ new = options.bang })
+    run = function(arguments, options)
+      chat().start({ new = options.bang, layout = arguments[1] })
     end,
+    complete = require("assent.panes").LAYOUTS,
   },
   ask = {
     run = function(arguments, options)
@@ -251,12 +252,8 @@ M.subcommands = {
   },
   retry = {
     run = function()
-      with_session(requests().session_attach, nil, function(answer)
-        local cut = answer.interrupted
-        if not cut then
-          return client().notify("no turn was cut short")
-        end
-        sessions().send(sessions().get(sessions().current), cut.prompt)
+      chat().start(nil, function(opened)
+        sessions().retry(sessions().get(opened.id))
       end)
     end,
   },
@@ -290,11 +287,11 @@ M.subcommands = {
   },
   answer = {
     run = function(arguments)
-      local ask = require("assent.ask")
-      if arguments[1] == "allow" or arguments[1] == "deny" then
-        return ask.answer_first(arguments[1])
+      local questions = require("assent.questions")
+      if arguments[1] then
+        return questions.quick(arguments[1])
       end
-      ask.focus()
+      questions.focus()
     end,
     complete = { "allow", "deny" },
   },
@@ -314,7 +311,9 @@ M.subcommands = {
         trusted = trusted,
         remember = "always",
       }, function(err)
-        client().notify(err and client().words(err) or (trusted and "this folder is trusted" or "this folder is not trusted"))
+        client().notify(
+          err and client().words(err) or (trusted and "this folder is trusted" or "this folder is not trusted")
+        )
       end)
     end,
     complete = { "yes", "no" },
@@ -337,7 +336,10 @@ function M.run(options)
   if not found then
     local known = vim.tbl_keys(M.subcommands)
     table.sort(known)
-    return vim.notify(("Assent: there is no %s. There are: %s"):format(name, table.concat(known, ", ")), vim.log.levels.ERROR)
+    return vim.notify(
+      ("Assent: there is no %s. There are: %s"):format(name, table.concat(known, ", ")),
+      vim.log.levels.ERROR
+    )
   end
   found.run(arguments, options)
 end

@@ -1,10 +1,12 @@
---- Questions the agent has for the user, with vim.ui.select and vim.ui.input, so that any picker works.
+--- Questions the agent has for the user. They wait in the corner like asks do, since a picker that opens by itself
+--- would take keys typed for something else; once gone into, vim.ui.select and vim.ui.input put them, so that any
+--- picker works.
 local async = require("assent.async")
+local client = require("assent.client")
+local config = require("assent.config")
+local questions = require("assent.questions")
 
 local M = {}
-
----@type table<string, fun(result: table)>
-local open = {}
 
 local OTHER = "Something else…"
 
@@ -42,6 +44,9 @@ local function ask(question)
       other = async.await(function(resume)
         vim.ui.input({ prompt = question.question .. " " }, resume)
       end)
+      if not other then
+        return nil
+      end
       break
     end
     table.insert(picked, choice.label)
@@ -52,19 +57,16 @@ local function ask(question)
   return picked, other
 end
 
----@param questions table[]
+---@param list table[]
 ---@return table
-local function ask_all(questions)
+local function ask_all(list)
   local answers, others = {}, {}
-  for _, question in ipairs(questions) do
+  for _, question in ipairs(list) do
     local labels, other = ask(question)
     if not labels then
       return { action = "cancel" }
     end
-    answers[question.id] = #labels > 0 and labels or vim.empty_dict()
-    if #labels == 0 then
-      answers[question.id] = {}
-    end
+    answers[question.id] = labels
     if other then
       others[question.id] = other
     end
@@ -76,38 +78,77 @@ local function ask_all(questions)
   return { action = "accept", content = content }
 end
 
+--- One field of a form, asked until the answer fits its type. Nil: the user left.
+---@param name string
+---@param field table
+---@param required boolean
+---@return any
+local function field_value(name, field, required)
+  local label = (field.title or name) .. (field.description and (" (%s)"):format(field.description) or "")
+  if field.enum then
+    return async.await(function(resume)
+      vim.ui.select(field.enum, { prompt = label, kind = "assent" }, resume)
+    end)
+  end
+  if field.type == "boolean" then
+    local said = async.await(function(resume)
+      vim.ui.select({ "yes", "no" }, { prompt = label, kind = "assent" }, resume)
+    end)
+    if said then
+      return said == "yes"
+    end
+    return nil
+  end
+  local number = field.type == "integer" or field.type == "number"
+  local hint = number and " (a number): " or required and ": " or " (may stay empty): "
+  while true do
+    local typed = async.await(function(resume)
+      vim.ui.input({ prompt = label .. hint, default = field.default and tostring(field.default) or nil }, resume)
+    end)
+    if typed == nil then
+      return nil
+    end
+    local value = typed
+    if number then
+      value = tonumber(typed)
+      if value and field.type == "integer" and value ~= math.floor(value) then
+        value = nil
+      end
+    end
+    if typed == "" and not required then
+      return vim.NIL
+    end
+    if value and value ~= "" then
+      return value
+    end
+  end
+end
+
+--- A form, field by field: the required ones first, then the others by name.
 ---@param schema table
 ---@return table
 local function fill(schema)
-  local content = {}
-  for name, field in vim.spairs(schema.properties or {}) do
-    local value
-    local label = (field.title or name) .. (field.description and (" (%s)"):format(field.description) or "")
-    if field.enum then
-      value = async.await(function(resume)
-        vim.ui.select(field.enum, { prompt = label }, resume)
-      end)
-    elseif field.type == "boolean" then
-      local said = async.await(function(resume)
-        vim.ui.select({ "yes", "no" }, { prompt = label }, resume)
-      end)
-      if said then
-        value = said == "yes"
-      end
-    else
-      value = async.await(function(resume)
-        vim.ui.input({ prompt = label .. ": ", default = field.default and tostring(field.default) or nil }, resume)
-      end)
-      if value and (field.type == "integer" or field.type == "number") then
-        value = tonumber(value)
-      end
+  local required, order = {}, {}
+  for _, name in ipairs(schema.required or {}) do
+    required[name] = true
+    table.insert(order, name)
+  end
+  for name in vim.spairs(schema.properties or {}) do
+    if not required[name] then
+      table.insert(order, name)
     end
+  end
+  local content = vim.empty_dict()
+  for _, name in ipairs(order) do
+    local value = field_value(name, (schema.properties or {})[name] or {}, required[name] == true)
     if value == nil then
       return { action = "cancel" }
     end
-    content[name] = value
+    if value ~= vim.NIL then
+      content[name] = value
+    end
   end
-  return { action = "accept", content = vim.tbl_isempty(content) and vim.empty_dict() or content }
+  return { action = "accept", content = content }
 end
 
 ---@param params table
@@ -124,31 +165,65 @@ local function put(params)
       vim.ui.open(params.url)
       return { action = "accept" }
     end
-    return { action = "decline" }
+    return { action = said == "Decline" and "decline" or "cancel" }
   end
   return fill(params.schema or {})
+end
+
+---@param params table
+---@return string[] lines
+---@return table<integer, string> highlights
+function M.render(params)
+  local lines, highlights = {}, {}
+  if not params.questions then
+    questions.put(lines, highlights, params.message, "Title")
+  end
+  for _, question in ipairs(params.questions or {}) do
+    questions.put(lines, highlights, question.question, "Title")
+    for _, option in ipairs(question.options or {}) do
+      local about = (option.description and option.description ~= "") and (" — " .. option.description) or ""
+      questions.put(lines, highlights, ("  • %s%s"):format(option.label, about))
+    end
+  end
+  if params.url then
+    questions.put(lines, highlights, params.url, "Underlined")
+  end
+  return lines, highlights
 end
 
 --- `assent/elicit`.
 ---@param params table
 ---@return table
 function M.elicit(params)
-  local answered = async.await(function(resume)
-    open[params.requestId] = resume
-    vim.notify("Assent: " .. params.message, vim.log.levels.INFO)
-    coroutine.wrap(function()
-      resume(put(params))
-    end)()
-  end)
-  open[params.requestId] = nil
-  return answered or { action = "cancel" }
-end
-
----@param request_id string
-function M.withdrawn(request_id)
-  if open[request_id] then
-    open[request_id]({ action = "cancel" })
+  if config.get().notify and not require("assent").visible() then
+    client.notify(("has a question: %s (:Assent answer)"):format(params.message))
   end
+  local lines, highlights = M.render(params)
+  local start = function(question)
+    vim.cmd.wincmd("p")
+    coroutine.wrap(function()
+      local result = put(params)
+      -- A picker that was closed is not an answer: the question goes on waiting.
+      if result.action ~= "cancel" then
+        questions.answer(question, result)
+      end
+    end)()
+  end
+  local decline = function(question)
+    questions.answer(question, { action = "decline" })
+  end
+  return async.await(function(resume)
+    questions.add({
+      id = params.elicitId,
+      title = "Assent has a question",
+      lines = lines,
+      highlights = highlights,
+      footer = " <CR> answer · n decline ",
+      keys = { ["<CR>"] = start, y = start, n = decline },
+      quick = { deny = decline },
+      waiting = {},
+    }, params.requestId, resume)
+  end) or { action = "cancel" }
 end
 
 return M

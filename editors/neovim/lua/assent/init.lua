@@ -1,10 +1,26 @@
 --- The plugin's public face: a status line component, and what other modules ask about the screen.
+--- A status line may call it before anything else is used, so it loads nothing by itself.
 local M = {}
 
 local ICONS = { idle = "●", running = "◐", waiting = "?", compacting = "◌" }
 
 ---@type table? the last selection in a file buffer
 local selection
+local focused = true
+
+vim.api.nvim_create_autocmd({ "FocusGained", "FocusLost" }, {
+  group = vim.api.nvim_create_augroup("assent_focus", { clear = true }),
+  callback = function(event)
+    focused = event.event == "FocusGained"
+  end,
+})
+
+--- Text that a status line shows as it is: `%{…}` in it would be run.
+---@param text string
+---@return string
+local function plain(text)
+  return (text:gsub("[%c]", " "):gsub("%%", "%%%%"))
+end
 
 --- Optional: the same as setting `vim.g.assent`.
 ---@param options assent.Config?
@@ -25,9 +41,9 @@ function M.statusline()
   end
   local parts = { ("Assent %s"):format(ICONS[session.state] or "●") }
   if session.activity ~= "" then
-    table.insert(parts, (session.activity:gsub("%%", "%%%%"):gsub("\n.*", ""):sub(1, 40)))
+    table.insert(parts, vim.fn.strcharpart(session.activity, 0, 40))
   end
-  local asks = package.loaded["assent.ask"] and require("assent.ask").count() or 0
+  local asks = package.loaded["assent.questions"] and require("assent.questions").count() or 0
   if asks > 0 then
     table.insert(parts, ("%d waiting"):format(asks))
   end
@@ -35,26 +51,26 @@ function M.statusline()
   if hunks > 0 then
     table.insert(parts, ("%d hunk%s"):format(hunks, hunks == 1 and "" or "s"))
   end
-  return table.concat(parts, " · ")
+  return plain(table.concat(parts, " · "))
 end
 
+--- The bar above a chat. Model and tools have a say in its words, so nothing in them may be a format item.
 ---@return string
 function M.winbar()
   local store = require("assent.session")
-  local id = vim.b[vim.api.nvim_win_get_buf(vim.g.statusline_winid or 0)].assent_session
+  local id = vim.b.assent_session
   local session = id and store.sessions[id] or nil
   if not session then
     return ""
   end
-  local parts = { ("%s %s"):format(ICONS[session.state] or "●", session.activity ~= "" and session.activity or session.state) }
-  table.insert(parts, session.model)
-  table.insert(parts, session.mode)
+  local doing = session.activity ~= "" and session.activity or session.state
+  local parts = { ("%s %s"):format(ICONS[session.state] or "●", doing), session.model, session.mode }
   if session.usage then
     local share = math.floor(100 * session.usage.contextTokens / math.max(session.usage.contextWindow, 1))
-    table.insert(parts, ("context %d%%%%"):format(share))
+    table.insert(parts, ("context %d%%"):format(share))
     table.insert(parts, ("$%.2f"):format(session.usage.costUsd))
   end
-  return "%#Title# " .. (table.concat(parts, " · "):gsub("\n.*", ""))
+  return "%#Title# " .. plain(table.concat(parts, " · "))
 end
 
 ---@return string
@@ -70,24 +86,15 @@ end
 --- Whether the user can see what the agent does: its chat is on the screen and Neovim has the focus.
 ---@return boolean
 function M.visible()
+  if not focused then
+    return false
+  end
   for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     if vim.b[vim.api.nvim_win_get_buf(window)].assent_session then
       return true
     end
   end
   return false
-end
-
---- A window that shows a file, for opening another there.
----@return integer
-function M.file_window()
-  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    local bufnr = vim.api.nvim_win_get_buf(window)
-    if vim.bo[bufnr].buftype == "" and vim.api.nvim_win_get_config(window).relative == "" then
-      return window
-    end
-  end
-  return vim.api.nvim_get_current_win()
 end
 
 ---@param bufnr integer

@@ -17,6 +17,7 @@ M.requests = {
   session_close = "assent/session/close",
   session_configure = "assent/session/configure",
   session_rewind = "assent/session/rewind",
+  session_retry = "assent/session/retry",
   session_context = "assent/session/context",
   session_cost = "assent/session/cost",
   edit_list = "assent/edit/list",

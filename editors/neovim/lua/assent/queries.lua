@@ -1,5 +1,6 @@
 --- Questions of the server about the editor, answered by the user's own language servers and buffers, and saving.
 local async = require("assent.async")
+local client = require("assent.client")
 
 local M = {}
 
@@ -57,11 +58,7 @@ local function ask(server, method, params, bufnr, timeout)
     local done = function(err, result)
       resume({ err = err, result = result })
     end
-    if vim.fn.has("nvim-0.11") == 1 then
-      server:request(method, params, done, bufnr)
-    else
-      server.request(method, params, done, bufnr)
-    end
+    client.call(server, "request", method, params, done, bufnr)
     vim.defer_fn(function()
       resume({ err = { message = "no answer in time" } })
     end, timeout)
@@ -126,15 +123,14 @@ local function diagnostics(params)
     return { status = "noServer", value = {}, settled = false }
   end
   local settle, timeout = params.settleMs or 300, params.timeoutMs or 3000
-  local changed = 0
+  local began = vim.uv.now()
+  local changed = began
   local watch = vim.api.nvim_create_autocmd("DiagnosticChanged", {
     buffer = bufnr,
     callback = function()
       changed = vim.uv.now()
     end,
   })
-  local began = vim.uv.now()
-  changed = began
   local settled
   repeat
     async.sleep(50)
@@ -146,8 +142,12 @@ local function diagnostics(params)
   for _, each in ipairs(vim.diagnostic.get(bufnr)) do
     if each.source ~= "assent" then
       local line = vim.api.nvim_buf_get_lines(bufnr, each.lnum, each.lnum + 1, false)[1] or ""
-      local last = vim.api.nvim_buf_get_lines(bufnr, each.end_lnum or each.lnum, (each.end_lnum or each.lnum) + 1, false)[1]
-        or ""
+      local last = vim.api.nvim_buf_get_lines(
+        bufnr,
+        each.end_lnum or each.lnum,
+        (each.end_lnum or each.lnum) + 1,
+        false
+      )[1] or ""
       local column = function(text, byte)
         return vim.str_utfindex(text, "utf-16", math.min(byte, #text), false)
       end
@@ -206,7 +206,7 @@ local answers = {
     return { status = "success", value = seen or vim.NIL }
   end,
   openFile = function(params)
-    local window = require("assent").file_window()
+    local window = require("assent.panes").file_window()
     vim.api.nvim_win_call(window, function()
       vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(params.uri)))
       if params.range then
@@ -252,7 +252,7 @@ function M.save(params)
       end
     end
   end
-  require("assent.client").flush()
+  client.flush()
   return { saved = saved, failed = failed }
 end
 

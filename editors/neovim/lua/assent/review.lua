@@ -12,6 +12,8 @@ local MARKED = { pending = true, landed = true, conflict = true }
 
 ---@type table<string, table> by proposalId
 local proposals = {}
+---@type table<string, string> the session of each, by proposalId
+local owners = {}
 
 ---@class assent.Place
 ---@field proposal table
@@ -67,9 +69,11 @@ local function draw(bufnr, place)
   local total = vim.api.nvim_buf_line_count(bufnr)
   local first = math.min(hunk.range.start.line, total - 1)
   local old = split(hunk.oldText)
-  local label = hunk.state == "conflict" and "conflict: you changed these lines" or hunk.state == "landed" and "landed"
+  local label = hunk.state == "conflict" and "conflict: you changed these lines"
+    or hunk.state == "landed" and "landed"
     or ("hunk %d of %d"):format(place.index, #place.proposal.hunks)
-  local hint = hunk.state == "landed" and ("%s keep · %s take back"):format(keys.accept or ":Assent accept", keys.reject or ":Assent reject")
+  local hint = hunk.state == "landed"
+      and ("%s keep · %s take back"):format(keys.accept or ":Assent accept", keys.reject or ":Assent reject")
     or ("%s accept · %s reject · %s edit"):format(
       keys.accept or ":Assent accept",
       keys.reject or ":Assent reject",
@@ -138,7 +142,12 @@ local function map(bufnr, under_review)
   for name, arguments in pairs(actions) do
     local key = keys[name]
     if key and under_review and not vim.b[bufnr].assent_mapped then
-      vim.keymap.set("n", key, ("<Cmd>Assent %s<CR>"):format(arguments), { buffer = bufnr, desc = "Assent: " .. arguments })
+      vim.keymap.set(
+        "n",
+        key,
+        ("<Cmd>Assent %s<CR>"):format(arguments),
+        { buffer = bufnr, desc = "Assent: " .. arguments }
+      )
     elseif key and not under_review and vim.b[bufnr].assent_mapped then
       pcall(vim.keymap.del, "n", key, { buffer = bufnr })
     end
@@ -165,19 +174,33 @@ function M.redraw(uri)
 end
 
 ---@param proposal table
-function M.put(proposal)
+---@param session_id string?
+function M.put(proposal, session_id)
   local before = proposals[proposal.proposalId]
   proposals[proposal.proposalId] = proposal
+  owners[proposal.proposalId] = session_id or owners[proposal.proposalId]
   if before and before.uri ~= proposal.uri then
     M.redraw(before.uri)
   end
   M.redraw(proposal.uri)
 end
 
+--- What is to be reviewed in a session, as the server knows it.
 ---@param list table[]
-function M.load(list)
+---@param session_id string
+function M.load(list, session_id)
+  local known = {}
   for _, proposal in ipairs(list) do
-    M.put(proposal)
+    known[proposal.proposalId] = true
+  end
+  for id, proposal in pairs(proposals) do
+    if owners[id] == session_id and not known[id] then
+      proposals[id] = nil
+      M.redraw(proposal.uri)
+    end
+  end
+  for _, proposal in ipairs(list) do
+    M.put(proposal, session_id)
   end
 end
 
@@ -186,7 +209,7 @@ session_store.listen("review", function(session, event)
     return
   end
   if event.type == "editProposed" then
-    M.put(event.proposal)
+    M.put(event.proposal, session.id)
     if config.get().notify and not buffer_of(event.proposal.uri) then
       client.notify("an edit to review in " .. vim.fn.fnamemodify(vim.uri_to_fname(event.proposal.uri), ":~:."))
     end
@@ -196,7 +219,7 @@ session_store.listen("review", function(session, event)
       M.redraw(event.proposal.uri)
     end
   elseif event.type == "editUpdated" then
-    M.put(event.proposal)
+    M.put(event.proposal, session.id)
   elseif event.type == "editResolved" then
     local proposal = proposals[event.proposalId]
     if proposal then

@@ -1,5 +1,6 @@
 --- What is known of each session, and who wants to hear of it. Events come in order; nothing here draws.
 local client = require("assent.client")
+local config = require("assent.config")
 local protocol = require("assent.protocol")
 
 local M = {}
@@ -15,6 +16,7 @@ local M = {}
 ---@field usage table?
 ---@field activity string what is happening, in a few words
 ---@field connected boolean
+---@field cwd string where its relative paths begin
 
 ---@type table<string, assent.Session>
 M.sessions = {}
@@ -24,6 +26,8 @@ M.current = nil
 M.status = nil
 ---@type table<string, fun(session: assent.Session, event: table, params: table)>
 local listeners = {}
+---@type table<string, boolean> warnings the user has seen
+local warned = {}
 
 ---@param name string
 ---@param callback fun(session: assent.Session, event: table, params: table)
@@ -37,6 +41,7 @@ function M.get(id)
   local session = M.sessions[id]
   if not session then
     session = { id = id, state = "idle", model = "", mode = "", seq = 0, todos = {}, activity = "", connected = true }
+    session.cwd = vim.fn.getcwd()
     M.sessions[id] = session
   end
   return session
@@ -88,12 +93,23 @@ local apply = {
   usage = function(session, event)
     session.usage = event
   end,
-  permissionPending = function(session)
-    fire("AskPending", session)
+  permissionPending = function(session, event)
+    fire("AskPending", session, { askId = event.askId })
+  end,
+  elicitationPending = function(session, event)
+    fire("AskPending", session, { elicitId = event.elicitId })
+  end,
+  editProposed = function(session, event)
+    fire("EditProposed", session, { proposal = event.proposal })
   end,
   turnFinished = function(session, event)
     session.activity = ""
     fire("TurnFinished", session, { result = event.result })
+    if config.get().notify and not require("assent").visible() then
+      local failed = event.result.isError
+      local said = vim.trim(tostring(event.result.result or "")):match("[^\n]*")
+      client.notify((failed and "stopped: " or "done: ") .. said, failed and vim.log.levels.WARN or nil)
+    end
   end,
 }
 
@@ -123,7 +139,10 @@ function M.server_status(params)
   M.status = params
   for _, warning in ipairs(params.warnings or {}) do
     local text = warning.text .. ((warning.hint and warning.hint ~= "") and (" — " .. warning.hint) or "")
-    vim.notify_once("Assent: " .. text, vim.log.levels.WARN)
+    if not warned[text] then
+      warned[text] = true
+      client.notify(text, vim.log.levels.WARN)
+    end
   end
   vim.cmd.redrawstatus({ bang = true })
 end
@@ -135,11 +154,17 @@ function M.disconnected()
     session.state = "idle"
     session.activity = "disconnected"
   end
-  for name, callback in pairs(listeners) do
+  for _, callback in pairs(listeners) do
     pcall(callback, nil, { type = "disconnected" }, {})
-    _ = name
   end
   vim.cmd.redrawstatus({ bang = true })
+end
+
+--- The server is back: whoever shows a session takes it up again.
+function M.reconnect()
+  for _, callback in pairs(listeners) do
+    pcall(callback, nil, { type = "reconnected" }, {})
+  end
 end
 
 --- A new session in the current project.
@@ -153,7 +178,7 @@ function M.new(options, callback)
       return callback(nil)
     end
     local session = M.get(result.sessionId)
-    session.model, session.mode = result.model, result.mode
+    session.model, session.mode, session.cwd = result.model, result.mode, params.cwd
     M.current = session.id
     callback(session)
   end)
@@ -162,10 +187,11 @@ end
 --- Attach to a session: live from here, or again after the server was gone. The callback gets the server's answer.
 ---@param id string
 ---@param callback fun(session: assent.Session?, answer: table?)
-function M.attach(id, callback)
+---@param options { afresh: boolean? }? afresh: all messages, also those that were seen
+function M.attach(id, callback, options)
   local session = M.get(id)
   local params = { sessionId = id }
-  if session.epoch and session.seq > 0 then
+  if session.epoch and session.seq > 0 and not (options and options.afresh) then
     params.epoch, params.afterSeq = session.epoch, session.seq
   end
   client.request(protocol.requests.session_attach, params, function(err, answer)
@@ -175,7 +201,7 @@ function M.attach(id, callback)
     end
     session.connected = true
     session.epoch, session.model, session.mode = answer.epoch, answer.model, answer.mode
-    session.todos = answer.todos or {}
+    session.todos, session.cwd = answer.todos or {}, answer.cwd or session.cwd
     session.state = answer.running and "running" or "idle"
     session.activity = ""
     if answer.reset then
@@ -183,6 +209,19 @@ function M.attach(id, callback)
     end
     M.current = id
     callback(session, answer)
+  end)
+end
+
+--- An older page of a session's messages.
+---@param id string
+---@param cursor string
+---@param callback fun(page: table?)
+function M.page(id, cursor, callback)
+  client.request(protocol.requests.session_attach, { sessionId = id, cursor = cursor }, function(err, page)
+    if err then
+      client.report(err)
+    end
+    callback(page)
   end)
 end
 
@@ -213,6 +252,12 @@ function M.send(session, prompt, options, callback)
       callback(err, result)
     end
   end)
+end
+
+--- Play a turn again that a crash cut short.
+---@param session assent.Session
+function M.retry(session)
+  client.request(protocol.requests.session_retry, { sessionId = session.id })
 end
 
 ---@param session assent.Session

@@ -15,6 +15,7 @@ local signs = vim.api.nvim_create_namespace("assent_state")
 ---@class assent.Transcript
 ---@field bufnr integer
 ---@field entries table<string, assent.Entry>
+---@field changing boolean
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -24,16 +25,20 @@ M.THINKING = "┊ "
 ---@param bufnr integer
 ---@return assent.Transcript
 function M.new(bufnr)
-  return setmetatable({ bufnr = bufnr, entries = {} }, Transcript)
+  return setmetatable({ bufnr = bufnr, entries = {}, changing = false }, Transcript)
 end
 
 --- Change the buffer without moving anyone's cursor, except of windows that stand on its last line: those follow.
 ---@param change fun()
 function Transcript:change(change)
   local bufnr = self.bufnr
-  if not vim.api.nvim_buf_is_valid(bufnr) then
+  if not vim.api.nvim_buf_is_loaded(bufnr) then
     return
   end
+  if self.changing then
+    return change()
+  end
+  self.changing = true
   local last = vim.api.nvim_buf_line_count(bufnr)
   local following = {}
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
@@ -43,6 +48,7 @@ function Transcript:change(change)
   end
   vim.bo[bufnr].modifiable = true
   local ok, problem = pcall(change)
+  self.changing = false
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].modified = false
   for _, window in ipairs(following) do
@@ -51,6 +57,12 @@ function Transcript:change(change)
   if not ok then
     error(problem)
   end
+end
+
+--- Many changes as one.
+---@param changes fun()
+function Transcript:batch(changes)
+  self:change(changes)
 end
 
 local function is_empty(bufnr)
@@ -122,13 +134,27 @@ function Transcript:extend(key, lines)
   end)
 end
 
+--- Another first line for an entry.
+---@param key string
+---@param line string
+function Transcript:head(key, line)
+  local entry = self.entries[key]
+  self:change(function()
+    local row = self:rows(entry) + entry.blank
+    local old = vim.api.nvim_buf_get_lines(self.bufnr, row, row + 1, false)[1]
+    if old ~= line then
+      vim.api.nvim_buf_set_text(self.bufnr, row, 0, row, #old, { line })
+    end
+  end)
+end
+
 --- What stands at the end of an entry's first line: its state.
 ---@param key string
 ---@param text string
 ---@param highlight string
 function Transcript:state(key, text, highlight)
   local entry = self.entries[key]
-  if not entry or not vim.api.nvim_buf_is_valid(self.bufnr) then
+  if not entry or not vim.api.nvim_buf_is_loaded(self.bufnr) then
     return
   end
   local first = self:rows(entry)
@@ -157,7 +183,7 @@ end
 
 function Transcript:clear()
   self.entries = {}
-  if vim.api.nvim_buf_is_valid(self.bufnr) then
+  if vim.api.nvim_buf_is_loaded(self.bufnr) then
     vim.api.nvim_buf_clear_namespace(self.bufnr, marks, 0, -1)
     vim.api.nvim_buf_clear_namespace(self.bufnr, signs, 0, -1)
     self:change(function()

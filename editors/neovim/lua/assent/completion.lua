@@ -1,0 +1,57 @@
+--- Completion of @files and /commands in the prompt, answered by the server.
+local client = require("assent.client")
+local protocol = require("assent.protocol")
+
+local M = {}
+
+local TIMEOUT = 1000
+
+--- How many UTF-16 units a text has: what offsets on the wire count.
+---@param text string
+---@return integer
+local function units(text)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return vim.str_utfindex(text, "utf-16")
+  end
+  local _, count = vim.str_utfindex(text)
+  return count
+end
+
+--- Whether typing this key here begins something to complete: @ after a space, / at the very start.
+---@param key "@"|"/"
+---@param row integer one-based
+---@param before string the line before the cursor
+---@return boolean
+function M.begins(key, row, before)
+  if key == "/" then
+    return row == 1 and before == ""
+  end
+  return before == "" or before:match("[%s%(]$") ~= nil
+end
+
+---@param findstart integer
+---@param base string
+function M.omnifunc(findstart, base)
+  local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+  local row, column = unpack(vim.api.nvim_win_get_cursor(0))
+  if findstart == 1 then
+    local start = lines[row]:sub(1, column):find("[@/]%S*$")
+    return start and start - 1 or -3
+  end
+  local running = client.running()
+  if not running then
+    return {}
+  end
+  local before = vim.list_slice(lines, 1, row - 1)
+  table.insert(before, lines[row]:sub(1, column) .. base)
+  local text = table.concat(before, "\n")
+  local params = { sessionId = vim.b.assent_session, text = text, offset = units(text) }
+  local answer = client.call(running, "request_sync", protocol.requests.complete, params, TIMEOUT, 0)
+  local items = {}
+  for _, item in ipairs(answer and answer.result and answer.result.items or {}) do
+    table.insert(items, { word = item.insertText, abbr = item.label, menu = item.detail or "" })
+  end
+  return { words = items, refresh = "always" }
+end
+
+return M

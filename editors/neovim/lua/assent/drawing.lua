@@ -1,0 +1,314 @@
+--- How the events of a session look in its chat. Draws what they say; decides nothing, sends nothing.
+local transcript = require("assent.transcript")
+
+local M = {}
+
+local MOST_DETAIL = 400
+
+---@class assent.Chat
+---@field id string session
+---@field bufnr integer
+---@field prompt integer its buffer
+---@field text assent.Transcript
+---@field shown table<string, boolean> ids of messages on the screen
+---@field answering boolean whether "## Assent" stands above what comes next
+---@field notes integer how many entries have a made-up key
+
+---@param text string
+---@return string[]
+local function lines_of(text)
+  return vim.split((text:gsub("\r\n?", "\n")), "\n", { plain = true })
+end
+
+---@param content string|table[]|nil
+---@return string
+local function text_of(content)
+  if type(content) == "string" then
+    return content
+  end
+  local parts = {}
+  for _, block in ipairs(content or {}) do
+    if block.type == "text" then
+      table.insert(parts, block.text)
+    elseif block.type == "image" then
+      table.insert(parts, "[image]")
+    end
+  end
+  return table.concat(parts, "\n")
+end
+
+---@param chat assent.Chat
+---@param kind string
+---@param lines string[]
+local function put(chat, kind, lines)
+  chat.notes = chat.notes + 1
+  chat.text:add(("%s:%d"):format(kind, chat.notes), kind, lines, { blank = true })
+end
+
+---@param chat assent.Chat
+---@param text string
+function M.note(chat, text)
+  put(chat, "note", lines_of(text))
+end
+
+---@param chat assent.Chat
+local function answer_heading(chat)
+  if not chat.answering then
+    chat.answering = true
+    put(chat, "heading", { "## Assent", "" })
+  end
+end
+
+---@param chat assent.Chat
+---@param text string
+local function show_prompt(chat, text)
+  chat.answering = false
+  put(chat, "text", vim.list_extend({ "## You", "" }, lines_of(text)))
+end
+
+---@param chat assent.Chat
+---@param key string
+---@param kind "text"|"thinking"
+---@param text string
+local function stream(chat, key, kind, text)
+  answer_heading(chat)
+  local prefix = kind == "thinking" and transcript.THINKING or ""
+  if not chat.text.entries[key] then
+    chat.text:add(key, kind, { prefix }, { blank = true })
+  end
+  chat.text:append(key, (text:gsub("\r\n?", "\n")), prefix)
+end
+
+--- What stands on the line of a tool call: its name, and what it is about unless that says the same again.
+---@param tool string
+---@param title string
+---@return string
+function M.tool_words(tool, title)
+  local about = lines_of(title)[1]
+  if vim.startswith(about, tool .. " ") then
+    about = about:sub(#tool + 2)
+  end
+  if about == "" or about == tool then
+    return ("`%s`"):format(tool)
+  end
+  return ("`%s` %s"):format(tool, about)
+end
+
+---@param chat assent.Chat
+---@param id string
+---@param tool string
+---@param title string
+local function show_tool(chat, id, tool, title)
+  if chat.text.entries[id] then
+    return chat.text:head(id, "- " .. M.tool_words(tool, title))
+  end
+  answer_heading(chat)
+  chat.text:add(id, "tool", { "- " .. M.tool_words(tool, title) }, { blank = true })
+  chat.text:state(id, "…", "Comment")
+end
+
+---@param input table
+---@return string
+local function about(input)
+  local said = input.file_path or input.command or input.pattern or input.description or input.url or input.query
+  return type(said) == "string" and said or ""
+end
+
+---@param status string
+---@return string
+local function box(status)
+  return status == "completed" and "[x]" or status == "in_progress" and "[-]" or "[ ]"
+end
+
+---@type table<string, fun(chat: assent.Chat, event: table)>
+local draw = {
+  turnStarted = function(chat, event)
+    show_prompt(chat, text_of(event.prompt))
+  end,
+  textDelta = function(chat, event)
+    stream(chat, event.blockId, "text", event.text)
+  end,
+  thinkingDelta = function(chat, event)
+    stream(chat, event.blockId, "thinking", event.text)
+  end,
+  toolPreparing = function(chat, event)
+    show_tool(chat, event.toolUseId, event.tool, "")
+  end,
+  toolStarted = function(chat, event)
+    show_tool(chat, event.toolUseId, event.tool, event.title or "")
+    chat.text:state(event.toolUseId, "running", "DiagnosticInfo")
+  end,
+  toolProgress = function(chat, event)
+    local last = lines_of(vim.trim(event.text))
+    chat.text:state(event.toolUseId, last[#last] or "running", "Comment")
+  end,
+  toolFinished = function(chat, event)
+    local id = event.toolUseId
+    if not chat.text.entries[id] then
+      return
+    end
+    local output = text_of(event.content)
+    local all = lines_of(output)
+    local summary = lines_of(event.summary or "")[1] or ""
+    if summary == "" and event.isError then
+      summary = all[1]
+    end
+    chat.text:state(
+      id,
+      (event.isError and "✗ " or "✓ ") .. summary,
+      event.isError and "DiagnosticError" or "DiagnosticOk"
+    )
+    if output == "" or vim.trim(output) == vim.trim(summary) then
+      return
+    end
+    local shown = {}
+    for index, line in ipairs(all) do
+      if index > MOST_DETAIL then
+        table.insert(shown, ("%s… %d more lines"):format(transcript.DETAIL, #all - MOST_DETAIL))
+        break
+      end
+      table.insert(shown, transcript.DETAIL .. line)
+    end
+    chat.text:extend(id, shown)
+  end,
+  toolSummary = function(chat, event)
+    M.note(chat, "*" .. event.text .. "*")
+  end,
+  message = function(chat, event)
+    M.message(chat, event)
+  end,
+  tombstone = function(chat, event)
+    for _, list in ipairs({ event.messageIds or {}, event.blockIds or {} }) do
+      for _, id in ipairs(list) do
+        chat.text:remove(id)
+        chat.shown[id] = nil
+      end
+    end
+  end,
+  compacted = function(chat, event)
+    local words = "*The conversation was summarised: %d → %d tokens. Nothing above is lost.*"
+    M.note(chat, words:format(event.tokensBefore, event.tokensAfter))
+  end,
+  permissionPending = function(chat, event)
+    chat.text:add(event.askId, "note", { "*Waiting for your answer: `:Assent answer`*" }, { blank = true })
+  end,
+  permissionResolved = function(chat, event)
+    chat.text:remove(event.askId)
+  end,
+  elicitationPending = function(chat, event)
+    chat.text:add(event.elicitId, "note", { "*A question for you: `:Assent answer`*" }, { blank = true })
+  end,
+  elicitationResolved = function(chat, event)
+    chat.text:remove(event.elicitId)
+  end,
+  planProposed = function(chat, event)
+    M.note(chat, "### Plan\n\n" .. event.plan)
+  end,
+  todos = function(chat, event)
+    local lines = {}
+    for _, item in ipairs(event.items) do
+      table.insert(lines, ("- %s %s"):format(box(item.status), (item.content:gsub("\n", " "))))
+    end
+    chat.text:remove("todos")
+    if #lines > 0 then
+      chat.text:add("todos", "note", lines, { blank = true })
+    end
+  end,
+  queued = function(chat, event)
+    chat.text:add("queued:" .. event.clientMessageId, "note", { "*Your message waits its turn.*" }, { blank = true })
+  end,
+  dequeued = function(chat, event)
+    chat.text:remove("queued:" .. event.clientMessageId)
+  end,
+  completed = function(chat, event)
+    chat.text:remove("queued:" .. event.clientMessageId)
+  end,
+  retrying = function(chat, event)
+    chat.text:remove("retrying")
+    local words = ("*Retry %d of %d in %.0f s*"):format(event.attempt, event.maxAttempts, event.delayMs / 1000)
+    chat.text:add("retrying", "note", { words }, { blank = true })
+  end,
+  notice = function(chat, event)
+    M.note(chat, event.level == "info" and ("*%s*"):format(event.text) or ("*%s: %s*"):format(event.level, event.text))
+  end,
+  turnFinished = function(chat, event)
+    local result = event.result
+    if result.isError then
+      M.note(chat, ("**Stopped (%s)** %s"):format(result.terminal, result.result or ""))
+    end
+    chat.text:remove("retrying")
+    chat.answering = false
+  end,
+}
+
+--- What a subagent does shows on the line of the call that started it.
+---@type table<string, fun(event: table): string?>
+local below = {
+  toolStarted = function(event)
+    return event.title ~= "" and event.title or event.tool
+  end,
+  textDelta = function()
+    return "writing"
+  end,
+  thinkingDelta = function()
+    return "thinking"
+  end,
+}
+
+---@param chat assent.Chat
+---@param event table
+---@param parent string? the call of the subagent that this event is of
+function M.event(chat, event, parent)
+  if parent then
+    local words = below[event.type] and below[event.type](event)
+    if words then
+      chat.text:state(parent, lines_of(words)[1], "Comment")
+    end
+    if not event.type:match("^permission") and not event.type:match("^elicitation") then
+      return
+    end
+  end
+  if draw[event.type] then
+    draw[event.type](chat, event)
+  end
+end
+
+--- A whole message: on resume, or when no partials came for it.
+---@param chat assent.Chat
+---@param message table
+function M.message(chat, message)
+  local meta = message.meta
+  if meta == true or type(meta) == "table" and not vim.tbl_isempty(meta) or chat.shown[message.id] then
+    return
+  end
+  chat.shown[message.id] = true
+  if message.role == "user" then
+    local text = text_of(message.content)
+    if text ~= "" and (message.replay or message.steered) then
+      show_prompt(chat, text)
+    end
+    for _, block in ipairs(type(message.content) == "table" and message.content or {}) do
+      if block.type == "tool_result" and message.replay then
+        draw.toolFinished(chat, {
+          toolUseId = block.tool_use_id,
+          isError = block.is_error == true,
+          summary = "",
+          content = block.content,
+        })
+      end
+    end
+    return
+  end
+  for index, block in ipairs(message.content) do
+    local key = ("%s:%d"):format(message.id, index)
+    if block.type == "text" and not chat.text.entries[message.id] then
+      stream(chat, key, "text", block.text)
+    elseif block.type == "thinking" and not chat.text.entries[message.id] then
+      stream(chat, key, "thinking", block.thinking)
+    elseif block.type == "tool_use" and (message.replay or chat.text.entries[block.id]) then
+      show_tool(chat, block.id, block.name, about(block.input or {}))
+    end
+  end
+end
+
+return M
