@@ -689,6 +689,13 @@ NEVER_UNASKED: dict[str, tuple[str, ...]] = {
         "git symbolic-ref HEAD -q",
     ),
     "odds and ends": (
+        "ls -RL",
+        "ls -R --dereference sub",
+        "sed *.md README.md",
+        "awk a* README.md",
+        "jq *.json",
+        "grep *.py README.md",
+        "cd $x; grep a* README.md",
         "time cd sub/nested && git status",
         "time cd sub; git status",
         "command cd sub && git status",

@@ -381,6 +381,7 @@ def test_more_matches_than_can_be_checked_ask(ws: Scratch) -> None:
         (ws.root / "many" / str(number)).touch()
     assert ws.bash("cd many && grep x *").decision == "ask"
     assert ws.bash("cat many/*").decision == "ask"
+    assert ws.bash("cd many && sed -n ?* x").decision == "ask"
 
 
 def test_loops_are_asked_about_or_refused(ws: Scratch) -> None:
