@@ -14,8 +14,8 @@ from assent.permissions.rules import RuleSet
 from assent.permissions.shell_syntax import _parser
 
 COMMAND = (
-    "cd src && grep -rn --include='*.py' 'def decide' . | head -20 && git status --short && git diff --stat HEAD~1 -- src "
-    "&& find . -name '*.py' -not -path './build/*' | sort | uniq -c && wc -l README.md x.txt"
+    "cd src && grep -rn --include='*.py' 'def decide' . | head -20 && git status --short && git diff --stat HEAD~1 -- "
+    "src && find . -name '*.py' -not -path './build/*' | sort | uniq -c && wc -l README.md x.txt"
 )
 RULES = {
     "allow": ["Bash(npm test:*)", "Bash(make:*)", "Edit(src/**)", "WebFetch(domain:example.org)"],
