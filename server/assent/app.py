@@ -124,15 +124,35 @@ class App:
             "model": self.models.default_model,
             "offline": self.models.offline,
             "credentials": self.models.credentials.source,
-            "warnings": [],
+            "warnings": self._warnings(),
         }
+
+    def _warnings(self) -> list[Json]:
+        """What is wrong with the settings that count here, once each."""
+        found: dict[str, Json] = {}
+        for folder in self._roots() or (self._home,):
+            for problem in self.settings.load(folder, trusted=self.trust.trusted(folder)).problems:
+                hint = "Correct that key; the rest of the file applies."
+                found[str(problem)] = {"kind": "settings", "text": str(problem), "hint": hint}
+        for text in self._policy().problems:
+            found[text] = {"kind": "policy", "text": text, "hint": "Ask whoever manages this machine."}
+        return list(found.values())
 
     async def explain(self, params: Json) -> Json:
         cwd = str(params.get("cwd") or next(iter(self._roots()), ""))
         trusted = bool(params.get("trusted", True))
         settings = self.settings.load(cwd, trusted=trusted) if cwd else Settings()
-        context = PermissionContext(cwd=cwd, home=self._home, rules=_rule_set(settings), policy=self._policy())
-        return explain(params, context=context)
+        context = PermissionContext(
+            cwd=cwd,
+            home=self._home,
+            own_dirs=(str(paths.config_dir()), str(paths.data_dir())),
+            rules=_rule_set(settings),
+            policy=self._policy(),
+        )
+        answer = explain(params, context=context)
+        if params.get("tool") == "Bash":
+            answer["sandbox"] = sandbox.available()  # as `assent explain` says it
+        return answer
 
     async def mcp_list(self) -> list[Json]:
         return []

@@ -125,3 +125,12 @@ async def test_the_log_is_in_the_data_folder_and_holds_no_bodies(connect: Connec
 
 def _logs(home: Path) -> str:
     return "".join(path.read_text() for path in (home / "data").rglob("*.log"))
+
+
+async def test_status_names_the_file_and_key_of_a_bad_setting(connect: Connect, place: Path) -> None:
+    folder = project_settings(place, "misspelt", {"maxTurns": "many"})
+    client = await connect(assent={"client": {}}, root=folder, home=place / "misspelt-home")
+    status = await client.wait_notification("assent/status")
+    assert [warning["kind"] for warning in status["warnings"]] == ["settings"]
+    assert "settings.json" in status["warnings"][0]["text"] and "maxTurns" in status["warnings"][0]["text"]
+    await client.stop()
