@@ -1,5 +1,6 @@
 """The program as a person starts it: a real process, a scratch home, the offline model."""
 
+import html
 import json
 import os
 import subprocess
@@ -186,3 +187,30 @@ def test_help_names_every_command(env: dict[str, str]) -> None:
     shown = run(env, "--help").stdout
     for command in ("serve", "chat", "ask", "explain", "sessions", "doctor"):
         assert command in shown
+
+
+def test_a_machine_without_python_gets_one_clear_line(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("bash", "env"):
+        (tools / name).symlink_to(f"/usr/bin/{name}")
+    script = Path(__file__).parents[2] / ".ci" / "python"
+    done = subprocess.run(
+        [script, tmp_path / "venv"], env={"PATH": str(tools)}, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1 and "Python 3.11" in done.stderr
+
+
+def test_the_readme_picture_shows_what_the_demo_shows(env: dict[str, str]) -> None:
+    picture = html.unescape((Path(__file__).parents[2] / "docs" / "demo.svg").read_text()).replace("\xa0", " ")
+    for line in run(env, "demo").stdout.splitlines():
+        said = line.strip()
+        if said.startswith(("●", "? Run", "✓ completed", "[y]", "[a]", "+ ", "- ", "Replacing", "Running")):
+            assert said.split(" (7 steps")[0] in picture, said
+
+
+def test_the_demo_in_an_editor_that_is_not_there_says_so(env: dict[str, str]) -> None:
+    done = run(env | {"PATH": "/nonexistent"}, "demo", "--in", "nvim")
+    assert done.returncode == 1
+    assert "nvim is not on the PATH" in done.stderr

@@ -4,6 +4,7 @@ It always uses the offline model, so it needs no key and no network. Without a t
 which is fine only because the scratch project is ours.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -65,13 +66,21 @@ def _open_editor(editor: str, folder: Path) -> int:
     program = shutil.which(editor)
     if program is None:
         raise AssentError(f"{editor} is not on the PATH; install it, or run `make demo` for the terminal")
-    plugin = Path(__file__).parents[3] / "editors" / "neovim"
+    clone = Path(__file__).parents[3]
     environment = os.environ | {"ASSENT_OFFLINE": "1"}
     print(f"In the chat, try: {PROMPT}")
     if editor == "nvim":
+        plugin = clone / "editors" / "neovim"
         if not plugin.is_dir():
             raise AssentError("the Neovim plugin is not beside this package; run from a clone of the repository")
-        server = f"{sys.executable} -m assent.cli.main"
-        start = ["--cmd", f"set rtp^={plugin}", "--cmd", f"let g:assent = #{{cmd: split('{server} serve --stdio')}}"]
+        command = json.dumps([sys.executable, "-m", "assent.cli.main", "serve", "--stdio"])
+        start = ["--cmd", f"set rtp^={plugin}", "--cmd", f"let g:assent = #{{cmd: {command}}}"]
         return subprocess.run([program, *start, "greeter.py", "+Assent chat"], cwd=folder, env=environment).returncode
-    return subprocess.run([program, "--wait", "--new-window", str(folder)], env=environment).returncode
+    extension = clone / "vscode-extension"
+    if not (extension / "dist" / "extension.js").is_file():
+        raise AssentError(f"build the extension first: cd {extension} && npm ci && npm run build")
+    settings = folder / ".vscode"
+    settings.mkdir()
+    (settings / "settings.json").write_text(json.dumps({"assent.server.python": sys.executable}), encoding="utf-8")
+    arguments = ["--wait", "--new-window", f"--extensionDevelopmentPath={extension}", str(folder)]
+    return subprocess.run([program, *arguments], env=environment).returncode
