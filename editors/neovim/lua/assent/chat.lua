@@ -175,6 +175,8 @@ local function attach(id, callback)
   end, { afresh = afresh })
 end
 
+M.take_up = attach
+
 --- The chat of the current session, of a new one, or of the one named.
 ---@param options { id: string?, new: boolean?, layout: string? }?
 ---@param callback fun(chat: assent.Chat)?

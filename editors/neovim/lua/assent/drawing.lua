@@ -181,6 +181,7 @@ local draw = {
     for _, list in ipairs({ event.messageIds or {}, event.blockIds or {} }) do
       for _, id in ipairs(list) do
         chat.text:remove(id)
+        chat.text:remove(id .. ":1")
         chat.shown[id] = nil
       end
     end
@@ -284,8 +285,8 @@ function M.message(chat, message)
   chat.shown[message.id] = true
   if message.role == "user" then
     local text = text_of(message.content)
-    if text ~= "" and (message.replay or message.steered) then
-      show_prompt(chat, text)
+    if text ~= "" then
+      show_prompt(chat, text) -- the prompt of a turn comes with turnStarted; this is history, or was steered into it
     end
     for _, block in ipairs(type(message.content) == "table" and message.content or {}) do
       if block.type == "tool_result" and message.replay then

@@ -68,7 +68,7 @@ function M.winbar()
   if session.usage then
     local share = math.floor(100 * session.usage.contextTokens / math.max(session.usage.contextWindow, 1))
     table.insert(parts, ("context %d%%"):format(share))
-    table.insert(parts, ("$%.2f"):format(session.usage.costUsd))
+    table.insert(parts, ("$%.2f"):format(session.usage.totalCostUsd or session.usage.costUsd))
   end
   return "%#Title# " .. plain(table.concat(parts, " · "))
 end
@@ -109,8 +109,15 @@ function M.remember_selection(bufnr, first, last)
   }
 end
 
+--- What is selected in a file now, or was when the user last asked about it.
 ---@return table?
 function M.last_selection()
+  local mode = vim.api.nvim_get_mode().mode
+  if (mode == "v" or mode == "V" or mode == "\22") and vim.bo.buftype == "" then
+    local rows = { vim.fn.line("v"), vim.fn.line(".") }
+    table.sort(rows)
+    M.remember_selection(vim.api.nvim_get_current_buf(), rows[1], rows[2])
+  end
   return selection
 end
 

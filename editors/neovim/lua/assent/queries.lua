@@ -232,6 +232,23 @@ function M.query(params)
   return result
 end
 
+--- Whether the file was changed under the buffer. Writing would then stop at a question that takes the user's keys.
+---@param bufnr integer
+---@return boolean
+local function changed_outside(bufnr)
+  local changed = false
+  local watch = vim.api.nvim_create_autocmd("FileChangedShell", {
+    buffer = bufnr,
+    callback = function()
+      changed = true
+      vim.v.fcs_choice = ""
+    end,
+  })
+  vim.cmd("silent! checktime " .. bufnr)
+  vim.api.nvim_del_autocmd(watch)
+  return changed
+end
+
 --- `assent/editor/save`: the save barrier before a command.
 ---@param params table
 ---@return table
@@ -241,6 +258,8 @@ function M.save(params)
     local bufnr = buffer_of(uri)
     if not bufnr then
       table.insert(failed, { uri = uri, message = "it is not open here" })
+    elseif vim.bo[bufnr].modified and changed_outside(bufnr) then
+      table.insert(failed, { uri = uri, message = "its file was changed by another program" })
     else
       local ok, problem = pcall(vim.api.nvim_buf_call, bufnr, function()
         vim.cmd("silent update")

@@ -2,12 +2,12 @@
 --- written to the buffer here; accepting asks the server, which edits through the client, on the real undo stack.
 local client = require("assent.client")
 local config = require("assent.config")
+local hunks = require("assent.hunks")
 local protocol = require("assent.protocol")
 local session_store = require("assent.session")
 
 local M = {}
 
-local namespace = vim.api.nvim_create_namespace("assent_review")
 local MARKED = { pending = true, landed = true, conflict = true }
 
 ---@type table<string, table> by proposalId
@@ -54,123 +54,18 @@ function M.pending()
   end, M.places())
 end
 
-local function split(text)
-  if text == "" then
-    return {}
-  end
-  return vim.split((text:gsub("\r\n?", "\n"):gsub("\n$", "")), "\n", { plain = true })
-end
-
----@param bufnr integer
----@param place assent.Place
-local function draw(bufnr, place)
-  local hunk = place.hunk
-  local keys = config.get().keys
-  local total = vim.api.nvim_buf_line_count(bufnr)
-  local first = math.min(hunk.range.start.line, total - 1)
-  local old = split(hunk.oldText)
-  local label = hunk.state == "conflict" and "conflict: you changed these lines"
-    or hunk.state == "landed" and "landed"
-    or ("hunk %d of %d"):format(place.index, #place.proposal.hunks)
-  local hint = hunk.state == "landed"
-      and ("%s keep · %s take back"):format(keys.accept or ":Assent accept", keys.reject or ":Assent reject")
-    or ("%s accept · %s reject · %s edit"):format(
-      keys.accept or ":Assent accept",
-      keys.reject or ":Assent reject",
-      keys.edit or ":Assent edit"
-    )
-  if hunk.state == "landed" then
-    local count = math.max(#split(hunk.newText), 1)
-    for row = first, math.min(first + count - 1, total - 1) do
-      vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
-        line_hl_group = "AssentLanded",
-        sign_text = "┃",
-        sign_hl_group = "AssentLandedSign",
-      })
-    end
-    vim.api.nvim_buf_set_extmark(bufnr, namespace, first, 0, {
-      virt_text = { { ("  Assent %s · %s"):format(label, hint), "AssentHint" } },
-      virt_text_pos = "eol",
-    })
-    return
-  end
-  for row = first, math.min(first + #old - 1, total - 1) do
-    vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
-      line_hl_group = "AssentOld",
-      sign_text = "┃",
-      sign_hl_group = "AssentOldSign",
-    })
-  end
-  local virtual = {}
-  for _, line in ipairs(split(hunk.newText)) do
-    table.insert(virtual, { { line == "" and " " or line, "AssentNew" } })
-  end
-  table.insert(virtual, { { ("▲ Assent %s · %s"):format(label, hint), "AssentHint" } })
-  local inserting_on_top = #old == 0 and hunk.range.start.line == 0
-  local anchor = #old > 0 and first + #old - 1 or first - 1
-  vim.api.nvim_buf_set_extmark(bufnr, namespace, math.max(0, math.min(anchor, total - 1)), 0, {
-    virt_lines = virtual,
-    virt_lines_above = inserting_on_top,
-  })
-end
-
-local function highlights()
-  local links = {
-    AssentOld = "DiffDelete",
-    AssentNew = "DiffAdd",
-    AssentLanded = "DiffAdd",
-    AssentOldSign = "DiagnosticSignError",
-    AssentLandedSign = "DiagnosticSignOk",
-    AssentHint = "Comment",
-  }
-  for name, target in pairs(links) do
-    vim.api.nvim_set_hl(0, name, { link = target, default = true })
-  end
-end
-
----@param bufnr integer
----@param under_review boolean
-local function map(bufnr, under_review)
-  local keys = config.get().keys
-  local actions = {
-    accept = "accept",
-    reject = "reject",
-    edit = "edit",
-    next_hunk = "next",
-    prev_hunk = "prev",
-  }
-  for name, arguments in pairs(actions) do
-    local key = keys[name]
-    if key and under_review and not vim.b[bufnr].assent_mapped then
-      vim.keymap.set(
-        "n",
-        key,
-        ("<Cmd>Assent %s<CR>"):format(arguments),
-        { buffer = bufnr, desc = "Assent: " .. arguments }
-      )
-    elseif key and not under_review and vim.b[bufnr].assent_mapped then
-      pcall(vim.keymap.del, "n", key, { buffer = bufnr })
-    end
-  end
-  vim.b[bufnr].assent_mapped = under_review
-end
-
 ---@param uri string
 function M.redraw(uri)
   local bufnr = buffer_of(uri)
   if not bufnr then
     return
   end
-  highlights()
-  vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
-  local any = false
-  for _, place in ipairs(M.places()) do
-    if place.uri == uri then
-      any = true
-      draw(bufnr, place)
-    end
-  end
-  map(bufnr, any)
+  hunks.draw(
+    bufnr,
+    vim.tbl_filter(function(place)
+      return place.uri == uri
+    end, M.places())
+  )
 end
 
 ---@param proposal table
@@ -250,7 +145,7 @@ vim.api.nvim_create_autocmd({ "BufReadPost", "BufWinEnter" }, {
 
 -- Deciding ------------------------------------------------------------------------------------------------------------
 
---- The hunk under the cursor, or else the nearest one of this buffer.
+--- The hunk at the cursor: on its lines, or on the line it hangs on. Never one the user may not be looking at.
 ---@return assent.Place?
 function M.here()
   local name = vim.api.nvim_buf_get_name(0)
@@ -259,17 +154,12 @@ function M.here()
   end
   local uri = vim.uri_from_fname(name)
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local best, distance
   for _, place in ipairs(M.places()) do
-    if place.uri == uri then
-      local first, last = place.hunk.range.start.line, place.hunk.range["end"].line
-      local away = row < first and first - row or row > last and row - last or 0
-      if not distance or away < distance then
-        best, distance = place, away
-      end
+    local first, last = hunks.span(place.hunk)
+    if place.uri == uri and row >= first and row <= last then
+      return place
     end
   end
-  return best
 end
 
 ---@param place assent.Place
@@ -277,6 +167,16 @@ end
 ---@param message string?
 local function resolve(place, decisions, message)
   client.flush()
+  local owner = owners[place.proposal.proposalId]
+  local session = owner and session_store.sessions[owner]
+  if session and not (session.connected and client.running()) then
+    -- The server was gone: it knows the proposal again once the session is open.
+    return require("assent.chat").take_up(owner, function()
+      if proposals[place.proposal.proposalId] then
+        resolve(place, decisions, message)
+      end
+    end)
+  end
   client.request(protocol.requests.edit_resolve, {
     proposalId = place.proposal.proposalId,
     decisions = decisions,
@@ -299,7 +199,7 @@ function M.decide(decision, scope, message)
   if scope == "hunk" then
     local place = M.here()
     if not place then
-      return client.notify("no hunk of Assent's is here; :Assent review lists them all")
+      return client.notify("no hunk is here; :Assent next goes to one")
     end
     return resolve(place, { { hunkId = place.hunk.hunkId, decision = decision } }, message)
   end
@@ -324,7 +224,7 @@ function M.edit()
     return client.notify("no pending hunk is here")
   end
   local filetype = vim.bo.filetype
-  local lines = split(place.hunk.newText)
+  local lines = hunks.lines(place.hunk.newText)
   vim.cmd(("belowright %dsplit"):format(math.min(#lines + 2, 15)))
   local bufnr = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_win_set_buf(0, bufnr)
@@ -393,9 +293,9 @@ function M.list()
       lnum = place.hunk.range.start.line + 1,
       text = ("[%s] -%d +%d  %s"):format(
         place.hunk.state,
-        #split(place.hunk.oldText),
-        #split(place.hunk.newText),
-        split(place.hunk.newText)[1] or ""
+        #hunks.lines(place.hunk.oldText),
+        #hunks.lines(place.hunk.newText),
+        hunks.lines(place.hunk.newText)[1] or ""
       ),
     })
   end
@@ -410,30 +310,41 @@ end
 function M.diff()
   local place = M.here()
   if not place then
-    return client.notify("no hunk of Assent's is here")
+    return client.notify("no hunk is here; :Assent next goes to one")
   end
   local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
   local filetype = vim.bo.filetype
-  local hunks = vim.tbl_filter(function(each)
+  local taken = vim.tbl_filter(function(each)
     return each.proposal.proposalId == place.proposal.proposalId and each.hunk.state == "pending"
   end, M.places())
-  for index = #hunks, 1, -1 do
-    local hunk = hunks[index].hunk
+  for index = #taken, 1, -1 do
+    local hunk = taken[index].hunk
     local first = hunk.range.start.line
-    for _ = 1, #split(hunk.oldText) do
+    for _ = 1, #hunks.lines(hunk.oldText) do
       table.remove(lines, first + 1)
     end
-    for offset, line in ipairs(split(hunk.newText)) do
+    for offset, line in ipairs(hunks.lines(hunk.newText)) do
       table.insert(lines, first + offset, line)
     end
   end
+  local original = vim.api.nvim_get_current_win()
   vim.cmd.diffthis()
   vim.cmd.vnew()
   local bufnr = vim.api.nvim_get_current_buf()
   vim.bo[bufnr].buftype, vim.bo[bufnr].bufhidden, vim.bo[bufnr].filetype = "nofile", "wipe", filetype
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].modifiable = false
+  vim.wo.winbar = "%#Comment# with every hunk taken · q closes"
+  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = bufnr })
   vim.cmd.diffthis()
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = bufnr,
+    callback = function()
+      if vim.api.nvim_win_is_valid(original) then
+        vim.api.nvim_win_call(original, vim.cmd.diffoff)
+      end
+    end,
+  })
 end
 
 return M
