@@ -27,7 +27,7 @@ from assent.extensions.git_context import git_context
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
 from assent.model.settings import ModelSettings, model_settings
-from assent.permissions import shell
+from assent.permissions import lookups, shell
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext, Policy
 from assent.permissions.explain import explain
@@ -43,7 +43,8 @@ from assent.tools.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool
 from assent.types.blocks import Json
-from assent.types.permissions import Action, Decision, Deny, RuleSource
+from assent.types.hardening import hardening_env
+from assent.types.permissions import Action, Decision, RuleSource
 from assent.types.ports import Workspace
 from assent.types.usage import Usage
 
@@ -115,6 +116,7 @@ class App:
         from assent.permissions.shell_syntax import warm_up as load_grammar
 
         load_grammar()
+        sandbox.available()
         asyncio.run(self.models.warm_up())
 
     # --- what the wire asks of the program ---------------------------------------------------------------------------
@@ -142,16 +144,9 @@ class App:
         cwd = str(params.get("cwd") or next(iter(self._roots()), ""))
         trusted = bool(params.get("trusted", True))
         settings = self.settings.load(cwd, trusted=trusted) if cwd else Settings()
-        context = PermissionContext(
-            cwd=cwd,
-            home=self._home,
-            own_dirs=(str(paths.config_dir()), str(paths.data_dir())),
-            rules=_rule_set(settings),
-            policy=self._policy(),
-        )
-        answer = explain(params, context=context)
+        answer = explain(params, context=self._context(cwd, settings))
         if params.get("tool") == "Bash":
-            answer["sandbox"] = sandbox.available()  # as `assent explain` says it
+            answer["sandbox"] = await asyncio.to_thread(sandbox.available)  # as `assent explain` says it
         return answer
 
     async def mcp_list(self) -> list[Json]:
@@ -264,16 +259,17 @@ class App:
     def _tools(self, cwd: str) -> Sequence[AnyTool]:
         trusted = self.trust.trusted(cwd)
         settings = self.settings.load(cwd, trusted=trusted)
+        context = self._context(cwd, settings)
         private = cast("list[str]", settings.get("allowPrivateAddresses", []))
-        reads_denied = any(rule.behaviour == "deny" for rule in settings.rules)
+        fetchable = lookups.private_allowed(context)
         return builtin_tools(
             is_read_only=partial(shell.is_read_only, cwd=cwd, home=self._home, roots=(cwd,), trusted=trusted),
-            may_read=partial(self._may_read, cwd, settings) if reads_denied else None,
+            may_read=lookups.may_read(context),
             secrets=self.models.secrets,
             fence=sandbox.make_fence(
                 scope=settings.get("sandbox.scope", "reading"), network=bool(settings.get("sandbox.network", False))
             ),
-            private_allowed=lambda host: host in private,
+            private_allowed=lambda host: host in private or fetchable(host),
             agents=lambda: [(agent.name, agent.description) for agent in agents.BUILT_IN],
             editor=self._client.can_query,
         )
@@ -308,10 +304,14 @@ class App:
             ),
         )
 
-    def _may_read(self, cwd: str, settings: Settings, path: str) -> bool:
-        action = Action(tool="Read", input={"file_path": path}, reads=(path,), read_only=True)
-        context = PermissionContext(cwd=cwd, home=self._home, rules=_rule_set(settings), policy=self._policy())
-        return not isinstance(decide(action, context), Deny)
+    def _context(self, cwd: str, settings: Settings) -> PermissionContext:
+        return PermissionContext(
+            cwd=cwd,
+            home=self._home,
+            own_dirs=(str(paths.config_dir()), str(paths.data_dir())),
+            rules=_rule_set(settings),
+            policy=self._policy(),
+        )
 
     def _policy(self) -> Policy:
         return _read_policy(self.settings.policy_file)
@@ -353,4 +353,4 @@ def _read_policy(path: Path) -> Policy:
 
 def _git_env() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")}
-    return {**kept, **shell.hardening_env()}
+    return {**kept, **hardening_env()}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.permissions.hardening import SCRUBBED_VARIABLES, hardening_env
 from assent.permissions.repositories import config_doubt, repository_doubt, unsafe_key
+from assent.types.hardening import SCRUBBED_VARIABLES, hardening_env
 from assent.types.permissions import Ask
 from permissions.scratch import Scratch
 

@@ -4,7 +4,7 @@
     from assent.permissions.context import PermissionContext, Policy
     from assent.permissions.rules import Rule, RuleError, RuleSet, parse_rule
     from assent.permissions.shell import is_read_only
-    from assent.permissions.hardening import hardening_env, SCRUBBED_VARIABLES
+    from assent.types.hardening import hardening_env, SCRUBBED_VARIABLES
     from assent.permissions.lookups import may_read, private_allowed
     from assent.permissions.explain import explain
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from assent.permissions import repositories, shell_git
-from assent.permissions.hardening import SCRUBBED_VARIABLES as SCRUBBED_VARIABLES
-from assent.permissions.hardening import hardening_env as hardening_env
 from assent.permissions.paths import Located, PathRefused, Seen, is_regular, locate, matches
 from assent.permissions.shell_commands import COMMANDS, asks_version
 from assent.permissions.shell_options import Usage, read_usage
@@ -155,8 +153,15 @@ def _parts(command: Command, place: _Place, wrappers: int = 0) -> Iterator[Part]
         reason = part.reason or ("a redirection writes to a file" if outputs else "")
         part = replace(part, reads=(*part.reads, *reads), outputs=outputs, reason=reason)
     yield part
+    if command.words[0].wild or _reads_commands(command):
+        place.unchecked.append(f"what `{command.argv[0]}` runs is nowhere to be read")
     if not part.harmless and program(command.words[0]) in _RUNNERS:
         yield from _guesses(command, place)
+
+
+def _reads_commands(command: Command) -> bool:
+    """A shell that is given no script takes what it runs from its input."""
+    return program(command.words[0]) in SHELLS and all(word.text[:1] in "-+" for word in command.words[1:])
 
 
 def _redirected(command: Command) -> tuple[tuple[PathUse, ...], tuple[PathUse, ...]]:
@@ -236,7 +241,7 @@ def _from_usage(command: Command, usage: Usage, directories: Directories, reposi
         reason = repository_doubt
     elif not command.known:
         reason = "an argument is not known before it runs"
-    removes = tuple(reads) if "-delete" in usage.spelled else ()
+    removes = tuple(reads) if _REMOVERS.union({"-delete"}).intersection(usage.spelled) else ()  # of find
     return Part(
         argv=command.argv,
         known=command.known,
@@ -245,6 +250,7 @@ def _from_usage(command: Command, usage: Usage, directories: Directories, reposi
         listed=True,
         spelled=tuple(usage.spelled),
         reads=tuple(reads),
+        writes=tuple(PathUse(word=word, directories=directories) for word in usage.writes),
         maybe=_named_files(command) if usage.hazards else (),
         removes=removes,
         recursive=usage.recursive,
@@ -291,6 +297,9 @@ def _writing(command: Command) -> Part:
     flags = [word.text for word in words[1:] if word.text.startswith("-") and word.text != "-"]
     operands = [word for word in words[1:] if not word.text.startswith("-")]
     targets = list(operands)
+    if name == "dd":
+        named = [(word, word.text.removeprefix("of=")) for word in operands if word.text.startswith("of=")]
+        targets = [replace(word, text=text, pattern=text) for word, text in named]
     if name in ("cp", "mv", "ln", "install", "rsync") and len(operands) > 1:
         into = operands[-1]
         named = [f"{into.text.rstrip('/')}/{source.text.rstrip('/').rpartition('/')[2]}" for source in operands[:-1]]
@@ -308,6 +317,9 @@ def _writing(command: Command) -> Part:
         argv=command.argv,
         known=command.known,
         reason=f"`{name}` changes files",
+        reads=tuple(PathUse(word=word, directories=command.directories) for word in operands[:-1])
+        if name == "cp"
+        else (),
         writes=tuple(PathUse(word=word, directories=command.directories) for word in targets),
         maybe=_named_files(command),
         removes=tuple(PathUse(word=word, directories=command.directories) for word in operands)

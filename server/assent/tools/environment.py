@@ -7,6 +7,8 @@ because the permission chain judges a command by its text. Pure: takes a mapping
 import os
 from collections.abc import Collection, Mapping
 
+from assent.types.hardening import SCRUBBED_VARIABLES, hardening_env
+
 _SECRET_PREFIXES = ("ANTHROPIC_", "ASSENT_", "CLAUDE_CODE_")
 _SECRET_NAMES = frozenset({"CLAUDE_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"})
 _TRAPS = frozenset((
@@ -14,6 +16,7 @@ _TRAPS = frozenset((
     "IFS", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_PARAMETERS",
     "GIT_CONFIG_COUNT", "OLDPWD",
 ))  # fmt: skip
+_INDIRECT = frozenset({"TAR_OPTIONS"})
 _QUIET = {  # nobody is there to answer a prompt or to leave a pager
     "TERM": "dumb",
     "PAGER": "cat",
@@ -22,18 +25,6 @@ _QUIET = {  # nobody is there to answer a prompt or to leave a pager
     "GIT_EDITOR": "true",
     "ASSENT": "1",
 }
-_GIT_HARDENING = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": "/dev/null",
-    "core.pager": "cat",
-    "core.sshCommand": "false",
-    "diff.external": "",
-    "safe.bareRepository": "explicit",
-    "protocol.allow": "never",
-}
-_INDIRECT = frozenset((
-    "LESSOPEN", "LESSCLOSE", "RIPGREP_CONFIG_PATH", "GREP_OPTIONS", "TAR_OPTIONS", "GIT_SSH", "GIT_SSH_COMMAND",
-))  # fmt: skip
 
 
 def child_environment(
@@ -52,14 +43,8 @@ def child_environment(
 
 def hardened(env: Mapping[str, str], *, roots: Collection[str]) -> dict[str, str]:
     """For commands that run without asking: git runs no code from a repository, PATH holds nothing of the project."""
-    safe = {name: value for name, value in env.items() if name not in _INDIRECT}
-    safe["PATH"] = safe_path(env.get("PATH", os.defpath), outside=roots)
-    safe["GIT_OPTIONAL_LOCKS"] = "0"
-    safe["GIT_CONFIG_COUNT"] = str(len(_GIT_HARDENING))
-    for number, (key, value) in enumerate(_GIT_HARDENING.items()):
-        safe[f"GIT_CONFIG_KEY_{number}"] = key
-        safe[f"GIT_CONFIG_VALUE_{number}"] = value
-    return safe
+    safe = {name: value for name, value in env.items() if name not in _INDIRECT and name not in SCRUBBED_VARIABLES}
+    return {**safe, **hardening_env(), "PATH": safe_path(env.get("PATH", os.defpath), outside=roots)}
 
 
 def safe_path(path: str, *, outside: Collection[str] = ()) -> str:

@@ -1,22 +1,49 @@
 """The environment under which commands allowed as read-only run, so that they stay so.
 
-Configuration and variables can make a plain `git status` or `rg` start other programs. The Bash tool applies this; here
-is only what to apply.
+Configuration and variables can make a plain `git status` or `rg` start other programs. The permission chain counts on
+this when it lets a command run unasked; the tools apply it. Here is only what to apply.
 """
 
 from collections.abc import Mapping
 
-from assent.permissions.text import names
-
 SCRUBBED_VARIABLES: tuple[str, ...] = tuple(
     sorted(
-        names("""
-            BASH_ENV ENV CDPATH GLOBIGNORE PROMPT_COMMAND PS4 SHELLOPTS BASHOPTS BASH_XTRACEFD GIT_EXTERNAL_DIFF
-            GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_EXEC_PATH GIT_SSH GIT_SSH_COMMAND
-            GIT_PROXY_COMMAND GIT_ASKPASS GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_ALTERNATE_OBJECT_DIRECTORIES
-            GIT_TRACE GIT_TRACE2 GIT_TRACE2_EVENT RIPGREP_CONFIG_PATH GREP_OPTIONS LESSOPEN LESSCLOSE LD_PRELOAD
-            LD_AUDIT LD_LIBRARY_PATH JQ_LIBRARY_PATH POSIXLY_CORRECT
-        """)
+        [
+            "BASH_ENV",
+            "ENV",
+            "CDPATH",
+            "GLOBIGNORE",
+            "PROMPT_COMMAND",
+            "PS4",
+            "SHELLOPTS",
+            "BASHOPTS",
+            "BASH_XTRACEFD",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_DIR",
+            "GIT_WORK_TREE",
+            "GIT_INDEX_FILE",
+            "GIT_OBJECT_DIRECTORY",
+            "GIT_EXEC_PATH",
+            "GIT_SSH",
+            "GIT_SSH_COMMAND",
+            "GIT_PROXY_COMMAND",
+            "GIT_ASKPASS",
+            "GIT_CONFIG",
+            "GIT_CONFIG_PARAMETERS",
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            "GIT_TRACE",
+            "GIT_TRACE2",
+            "GIT_TRACE2_EVENT",
+            "RIPGREP_CONFIG_PATH",
+            "GREP_OPTIONS",
+            "LESSOPEN",
+            "LESSCLOSE",
+            "LD_PRELOAD",
+            "LD_AUDIT",
+            "LD_LIBRARY_PATH",
+            "JQ_LIBRARY_PATH",
+            "POSIXLY_CORRECT",
+        ]
     )
 )
 """Variables the Bash tool drops before an auto-allowed command: each can change what a plain command does."""
