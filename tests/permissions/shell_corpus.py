@@ -807,7 +807,6 @@ NEVER_UNASKED: dict[str, tuple[str, ...]] = {
         "git config --file=/etc/passwd -l",
         "git config -f x --list",
         "git config --global a b",
-        "git config a.b",
         "git config --get a b c",
         "git reflog expire --all",
         "git reflog delete x",

@@ -3,6 +3,7 @@
 `explain` judges by it, and a test holds it against what each real tool says of itself.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ def action_for(tool: str, input: Mapping[str, Any]) -> Action:
     if not reads and shape.here:
         reads = (".",)
     if tool in ("Glob", "Grep"):
-        reads += _outside_patterns(input)
+        reads += _pattern_starts(tool, input)
     return Action(
         tool=tool,
         input=input,
@@ -81,14 +82,15 @@ def _text(input: Mapping[str, Any], name: str | None) -> str | None:
     return None if name is None else str(input.get(name, ""))
 
 
-def _outside_patterns(input: Mapping[str, Any]) -> tuple[str, ...]:
-    """A glob may itself lead somewhere else: the part before its first wildcard is a path that is read."""
-    found: list[str] = []
-    for name in ("pattern", "glob"):
-        value = input.get(name)
-        if name == "pattern" and "output_mode" in input:
-            continue
-        if isinstance(value, str) and value.startswith(("/", "~", "../")):
-            head = value.split("*", 1)[0].split("?", 1)[0].split("[", 1)[0].rpartition("/")[0]
-            found.append(head or "/")
-    return tuple(found)
+def _pattern_starts(tool: str, input: Mapping[str, Any]) -> tuple[str, ...]:
+    """A glob may itself lead somewhere else: the folders before its first wildcard are a path that is read."""
+    pattern = input.get("pattern" if tool == "Glob" else "glob")
+    if not isinstance(pattern, str) or (tool == "Grep" and not pattern.startswith(("/", "~", "../"))):
+        return ()
+    head = re.split(r"[*?\[{\\]", pattern, maxsplit=1)[0].rpartition("/")[0]
+    if pattern.startswith("/"):
+        return (head or "/",)
+    folder = input.get("path")
+    if isinstance(folder, str) and head and not head.startswith("~"):
+        head = f"{folder}/{head}"
+    return (head,) if head else ()

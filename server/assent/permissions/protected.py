@@ -22,6 +22,11 @@ _DIRECTORIES = {
     ".cursor": "settings of a coding agent",
     ".windsurf": "settings of a coding agent",
     ".continue": "settings of a coding agent",
+    ".opencode": "settings of a coding agent",
+    ".cline": "settings of a coding agent",
+    ".roo": "settings of a coding agent",
+    ".kiro": "settings of a coding agent",
+    ".amazonq": "settings of a coding agent",
     ".vscode": "editor settings: tasks and launch files run programs",
     ".vscode-server": "editor settings",
     ".idea": "editor settings: run configurations run programs",
@@ -32,6 +37,12 @@ _DIRECTORIES = {
     ".vim": "editor settings run by the editor",
     ".emacs.d": "editor settings run by the editor",
     ".devcontainer": "container settings run by the editor",
+    ".theia": "editor settings: tasks and launch files run programs",
+    ".hg": "Mercurial's own files: hooks run programs",
+    ".mise": "run when the directory is entered",
+    ".oh-my-zsh": "run by the shell at start",
+    ".zsh": "run by the shell at start",
+    ".bashrc.d": "run by the shell at start",
     ".direnv": "run when the directory is entered",
     ".husky": "git hooks",
     ".githooks": "git hooks",
@@ -68,6 +79,10 @@ _PAIRS = {
     (".config", "fish"): "run by the shell at start",
     (".config", "nvim"): "run by the editor at start",
     (".config", "assent"): "Assent's own settings",
+    (".config", "emacs"): "run by the editor at start",
+    (".config", "helix"): "run by the editor at start",
+    (".config", "zed"): "editor settings: tasks run programs",
+    ("code", "user"): "editor settings: tasks run programs",
     (".config", "systemd"): "run at login",
     (".config", "autostart"): "run at login",
     (".config", "environment.d"): "run at login",
@@ -85,20 +100,20 @@ _FILES = {
         .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .xinitrc .xprofile .xsession .xsessionrc
         .pam_environment config.fish
     """,
-    "run when a directory is entered": ".envrc .env .env.local mise.toml .mise.toml .rtx.toml",
+    "run when a directory is entered": ".envrc .direnvrc .env .env.local mise.toml .mise.toml .rtx.toml",
     "credentials": """
         .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .htpasswd authorized_keys authorized_keys2 id_rsa
         id_dsa id_ecdsa id_ed25519 .vault-token .dockercfg .dockerconfigjson .terraformrc
     """,
-    "git settings that run programs": ".gitconfig .gitmodules .lfsconfig",
+    "git settings that run programs": ".gitconfig .gitmodules .lfsconfig .hgrc",
     "package manager settings that run programs": """
         .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs pip.conf .condarc .bunfig.toml bunfig.toml .bazelrc
-        .buckconfig
+        .buckconfig .pnp.cjs .pnp.loader.mjs
     """,
     "MCP servers: programs an agent starts": ".mcp.json mcp.json",
     "run by the editor": """
         .nvim.lua .nvimrc .exrc _exrc .vimrc _vimrc .gvimrc .lvimrc .local.vimrc .emacs .dir-locals.el
-        .dir-locals-2.el .helix
+        .dir-locals-2.el .helix .neoconf.json .devcontainer.json
     """,
     "run by a tool at start": """
         .gdbinit .lldbinit .pdbrc .pythonrc .pythonrc.py .irbrc .pryrc .rprofile .sqliterc .psqlrc .tmux.conf

@@ -101,6 +101,8 @@ def config_doubt(git_dir: Path) -> str | None:
     """Whether the repository's own configuration names a program, or holds anything we do not know."""
     if git_dir.is_file():
         return None if _linked_worktree(git_dir) else "the repository's .git file leads elsewhere"
+    if git_dir.name == ".git" and os.path.lexists(git_dir / "commondir"):
+        return "the repository's configuration lies elsewhere"
     for name in ("config", "config.worktree"):
         if not os.path.lexists(git_dir / name):
             continue
@@ -117,7 +119,9 @@ def unsafe_key(text: str) -> str | None:
     if len(text) > 200_000:
         return "too much"
     section = ""
-    for line in text.replace("\\\n", "").splitlines():
+    for line in text.splitlines():
+        if line.endswith("\\"):
+            return "a continued line"  # which a comment is not, whatever it ends with
         if not (rest := line.strip()) or rest[0] in "#;":
             continue
         if header := _HEADER.fullmatch(line):

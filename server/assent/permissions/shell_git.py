@@ -1,5 +1,6 @@
 """git: which subcommands and flags only read. Where they may do so is `repositories.py`'s business."""
 
+import re
 from collections.abc import Sequence
 
 from assent.permissions.shell_options import Row, Usage, read_usage, row
@@ -60,8 +61,17 @@ def _config(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
     first = next((index for index, word in enumerate(words) if not word.text.startswith("-")), len(words))
     if any(word.text.startswith("-") for word in words[first:]):
         usage.hazard("a flag after a name, which is taken for a value", "config")
+    asked = [word.text for word in words if not _CONFIG_PLACE.fullmatch(word.text)]
+    if len(asked) == 1 and _CONFIG_NAME.fullmatch(asked[0]):
+        return  # git config user.name
     if not used & {"--get", "--get-all", "--get-regexp", "--list", "-l"} or len(usage.operands) > 1:
         usage.hazard("it may change the configuration", "config")
+        place = "~/.gitconfig" if used & {"--global", "--system"} else ".git/config"
+        usage.writes.append(Word(text=place, pattern=place))
+
+
+_CONFIG_PLACE = re.compile(r"--(?:local|global|system)")
+_CONFIG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9.-]+")
 
 
 def _diff_row(extra: str = "") -> Row:
@@ -83,7 +93,7 @@ SUBCOMMANDS: dict[str, Row] = {
     "show": _diff_row(_HISTORY),
     "rev-list": _diff_row(_HISTORY + " --objects --no-commit-header"),
     "shortlog": row(
-        _HISTORY + " -s -e -c --summary --numbered --email --group=", "text", wild_flags=False, check=_gpg_free
+        _HISTORY + " -s -n -e -c --summary --numbered --email --group=", "text", wild_flags=False, check=_gpg_free
     ),
     "reflog": row(
         _HISTORY,

@@ -60,13 +60,17 @@ _SED_SUBSTITUTE = re.compile(
 )
 
 
+_SED_SCRIPT = re.compile(r"-[nErsuz]*e|--expression")
+_SED_ODD = re.compile(r"-(?![nErsuz]+e\Z)[a-zA-Z]+e")
+
+
 def check_sed(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
     """Print, delete, substitute; `e` runs, `w` writes, `r` reads, `-i` edits."""
-    scripts = [following.text for word, following in pairwise(words) if word.text in ("-e", "--expression")]
+    scripts = [following.text for word, following in pairwise(words) if _SED_SCRIPT.fullmatch(word.text)]
     scripts += [word.text.partition("=")[2] for word in words if word.text.startswith("--expression=")]
     scripts += [word.text[2:] for word in words if re.match(r"-e.", word.text)]
     if used & {"-e", "--expression"}:
-        if not scripts or any(re.match(r"-[a-zA-Z]+e", word.text) for word in words):
+        if not scripts or any(_SED_ODD.match(word.text) for word in words):
             usage.hazard("a sed script in an unusual place", "-e")
     elif usage.operands:
         scripts = [usage.operands[0].text]
@@ -90,8 +94,9 @@ def plain_sed(script: str) -> bool:
 
 
 _AWK_FIELD = r"(?:\$(?:\d+|NF)|NR|NF|\"[^\"\\|]*\")"
+_AWK_TEST = r"(?:/[^/\\\n\[\]]*/|(?:NR|NF|\$\d+)\s*(?:==|!=|<=|>=|<|>|~)\s*(?:\d+|\"[^\"\\]*\"|/[^/\\\n\[\]]*/))\s*"
 _AWK = re.compile(
-    r"\s*(?:(?:/[^/\\\n\[\]]*/|(?:NR|NF|\$\d+)\s*(?:==|!=|<|>|<=|>=|~)\s*(?:\d+|\"[^\"\\]*\"|/[^/\\\n\[\]]*/))\s*)?"
+    rf"\s*(?:{_AWK_TEST}(?:(?:&&|\|\||,)\s*{_AWK_TEST})*)?"
     rf"(?:\{{\s*print(?:\s+{_AWK_FIELD}(?:\s*,?\s*{_AWK_FIELD})*)?\s*;?\s*\}})?\s*"
 )
 

@@ -21,6 +21,7 @@ class Usage:
     hazards: list[str] = field(default_factory=list[str])
     spelled: list[str] = field(default_factory=list[str])  # the words behind the hazards, as a rule would spell them
     reads: list[Word] = field(default_factory=list[Word])
+    writes: list[Word] = field(default_factory=list[Word])  # known only for what the iron gate must see
     recursive: bool = False  # reads the contents of everything below `reads`
     operands: list[Word] = field(default_factory=list[Word])
     wildcards: list[Word] = field(default_factory=list[Word])  # may expand to a name that is taken for a flag

@@ -80,8 +80,18 @@ def is_private(host: str) -> bool:
         address = ipaddress.ip_address(host)
     except ValueError:
         return "." not in host  # a single label is a name of the local network
-    mapped = getattr(address, "ipv4_mapped", None) or getattr(address, "sixtofour", None)
+    mapped = getattr(address, "ipv4_mapped", None) or getattr(address, "sixtofour", None) or _embedded(address)
     return not address.is_global or address.is_multicast or (mapped is not None and not mapped.is_global)
+
+
+_EMBEDDING = tuple(ipaddress.IPv6Network(network) for network in ("::/96", "64:ff9b::/96", "64:ff9b:1::/48"))
+"""IPv6 networks whose last 32 bits are an IPv4 address: the old compatible form, and translation (NAT64)."""
+
+
+def _embedded(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if isinstance(address, ipaddress.IPv6Address) and any(address in network for network in _EMBEDDING):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return None
 
 
 def _number_doubt(host: str) -> str:

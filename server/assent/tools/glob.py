@@ -50,14 +50,15 @@ class Glob(Tool[GlobInput]):
         return f"Glob {input.pattern}" + (f" in {input.path}" if input.path else "")
 
     def action(self, input: GlobInput, *, cwd: str) -> Action:
-        base, _ = _base(input, cwd)
-        return Action(tool=self.name, input=as_json(input), reads=(base,), read_only=True)
+        base, pattern = _base(input, cwd)
+        start = _start(base, pattern)  # a folder in the pattern may be a link
+        return Action(tool=self.name, input=as_json(input), reads=tuple(dict.fromkeys((base, start))), read_only=True)
 
     async def call(self, input: GlobInput, ctx: ToolContext) -> ToolOutput:
         base, pattern = _base(input, ctx.cwd)
         if not os.path.isdir(base):  # noqa: PTH112, ASYNC240 -- one stat; a thread would cost more
             raise FileMissing(f"{base} is not a folder")
-        start = f"{base}/{static_prefix(pattern)}".rstrip("/") or "/"
+        start = _start(base, pattern)
         rg = self._find_rg()
         chosen = self._chosen(base, pattern, by_name=rg is not None and _names_only(pattern))
         if rg is None:
@@ -107,6 +108,10 @@ def _newest_first(choose: Choose) -> Callable[[Iterator[bytes]], list[str]]:
         return ripgrep.in_order(found)
 
     return take
+
+
+def _start(base: str, pattern: str) -> str:
+    return f"{base}/{static_prefix(pattern)}".rstrip("/") or "/"
 
 
 def _base(input: GlobInput, cwd: str) -> tuple[str, str]:

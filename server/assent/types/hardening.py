@@ -55,7 +55,6 @@ _GIT_CONFIG = {
     "core.untrackedCache": "false",
     "core.sshCommand": "false",
     "core.gitProxy": "",
-    "diff.external": "",
     "diff.autoRefreshIndex": "false",
     "interactive.diffFilter": "",
     "log.showSignature": "false",
