@@ -33,6 +33,7 @@ Think it through inside <analysis> tags first: walk through the conversation in 
 6. The next step, if one was under way, with the last words of the user that ask for it. Nothing new.
 """
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFile:
     path: str
