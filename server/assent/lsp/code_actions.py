@@ -37,9 +37,12 @@ async def offered(connection: "Connection", params: types.CodeActionParams) -> l
 
 
 def resolved(action: types.CodeAction) -> Json:
-    """The action again, now with its command."""
+    """The action again, now with its command; one that had it already keeps it (Neovim resolves those too)."""
     data: Any = action.data
     answer: Json = {"title": action.title, "data": data}
+    if (command := action.command) is not None:
+        arguments = list(command.arguments or ())
+        answer["command"] = {"title": command.title, "command": command.command, "arguments": arguments}
     if action.kind is not None:
         answer["kind"] = str(getattr(action.kind, "value", action.kind))
     if isinstance(data, dict) and "action" in data:

@@ -168,7 +168,8 @@ class Gate:
     async def _from_answer(self, call: ToolCall, ask: Ask, answer: Mapping[str, Any], proposal: Json | None) -> Verdict:
         message = answer.get("message")
         message = message if isinstance(message, str) else ""
-        if answer.get("decision") != "allow":  # anything that is not a clear yes is a no
+        updated = answer.get("updatedInput")
+        if answer.get("decision") != "allow" or not isinstance(updated, Mapping | None):  # only a clear yes is a yes
             self._withdraw(proposal)
             if proposal is not None and self._landed(proposal["proposalId"]):
                 # Some hunks were accepted in the review before the rest was refused: the model must hear of both.
@@ -183,7 +184,6 @@ class Gate:
                 step=ask.step, reason=f"The user denied this call{said}", interrupt=answer.get("interrupt") is True
             )
         self._remember(answer, ask, call)
-        updated = answer.get("updatedInput")
         if isinstance(updated, Mapping) and dict(cast("Json", updated)) != dict(call.action.input):
             self._withdraw(proposal)
             return await self._rejudge(call, ask, dict(cast("Json", updated)), message)

@@ -104,14 +104,24 @@ def prompt_blocks(prompt: object, mentions: Sequence[Any] = ()) -> list[Json]:
     else:
         raise ProtocolError("invalidParams", "prompt must be a string or a list of content blocks")
     for block in blocks:
-        if not isinstance(block.get("type"), str):
-            raise ProtocolError("invalidParams", "every content block needs a type")
+        _check(block)
     words = [_mention(mention) for mention in mentions]
     if words:
         blocks.append(text_block(" ".join(words)))
     if not any(block.get("type") != "text" or str(block.get("text", "")).strip() for block in blocks):
         raise ProtocolError("invalidParams", "the prompt is empty", hint="Type a message first.")
     return cast("list[Json]", sanitised(blocks))
+
+
+def _check(block: Json) -> None:
+    """A block the model's endpoint refuses would stay in the history and fail every later turn: refuse it here."""
+    match block:
+        case {"type": "text", "text": str()} | {"type": "image" | "document", "source": {"type": str()}}:
+            return
+        case _:
+            kind = str(block.get("type"))[:40]
+            hint = 'Send {"type": "text", "text": …}, or an image or document with its source.'
+            raise ProtocolError("invalidParams", f"a prompt cannot hold this block: {kind}", hint=hint)
 
 
 def _mention(mention: Any) -> str:
