@@ -15,6 +15,7 @@ from assent.permissions.protected import mentions_protected, protected_read, pro
 from assent.permissions.repositories import ABOVE
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
 from assent.permissions.shell import Part, PathUse
+from assent.permissions.shell_git import GLOBAL_VALUED
 from assent.permissions.web import host_denied, host_matches
 
 By = Literal["table", "rules", "mode"]
@@ -157,7 +158,7 @@ def _reaches_below(case: Case, rule: Rule) -> bool:
     for part in case.shell.parts if case.shell is not None else ():
         if part.recursive:
             starts += case.roots if part.argv[0] == "git" else ()  # its history is the whole repository's
-            for use in part.reads:
+            for use in (*part.reads, *part.maybe):
                 starts += [located.target for located in case.locations(use) or ()]
     patterns = globs.absolute_patterns(rule.path, roots=case.roots, home=case.context.home, wide=True)
     prefixes = [globs.literal_prefix(pattern) or "/" for pattern in patterns]
@@ -180,7 +181,7 @@ def _denies_part(rule: Rule, part: Part) -> bool:
 def _without_global_flags(words: tuple[str, ...]) -> tuple[str, ...]:
     position = 0
     while position < len(words) and words[position].startswith("-"):
-        position += 2 if words[position] in ("-c", "-C", "--git-dir", "--work-tree", "--namespace") else 1
+        position += 2 if words[position] in GLOBAL_VALUED | {"-C"} else 1
     return words[position:]
 
 

@@ -30,6 +30,8 @@ _WRITERS = names("""
 _RUNNERS = OPAQUE | SHELLS
 _REMOVERS = frozenset({"rm", "rmdir", "mv", "shred", "unlink"})
 _GIT_HARMLESS_OPERANDS = frozenset({"add", "commit", "stage", "check-ignore"})
+_COPIERS = names("tar zip rsync scp 7z cpio")
+_PIECES = re.compile(r"[=:@,]")
 _SPLITS = re.compile(r"[\s;&|<>()$`]")
 
 
@@ -197,6 +199,7 @@ def _judged(command: Command, place: _Place) -> Part:
                 argv=command.argv,
                 known=command.known,
                 reason=f"`git {words[1].text}` may change something" if len(words) > 1 else "git",
+                spelled=shell_git.programs_named(words[1:]),
                 maybe=operands,
                 repository_doubt=repository_doubt,
             )
@@ -215,6 +218,7 @@ def _judged(command: Command, place: _Place) -> Part:
         listed=runs_another(words),
         spelled=spelled_out(words),
         maybe=_named_files(command),
+        recursive=program(words[0]) in _COPIERS,
     )
 
 
@@ -325,6 +329,7 @@ def _writing(command: Command) -> Part:
         removes=tuple(PathUse(word=word, directories=command.directories) for word in operands)
         if name in _REMOVERS
         else (),
+        recursive=name in ("cp", "rsync"),
         edits_only=plain,
     )
 
@@ -342,8 +347,8 @@ def _named_files(command: Command) -> tuple[PathUse, ...]:
             texts.append(word.text.partition("=")[2])
         if re.match(r"-[A-Za-z].", word.text):
             texts.append(word.text[2:])
-        if word.text.startswith("@"):
-            texts.append(word.text[1:])
+        if _PIECES.search(word.text):  # field=@file, file:place, file:///path
+            texts += _PIECES.split(word.text)
         for text in texts:
             if text and (not text.startswith("-") or text != word.text) and "\n" not in text and len(text) < 4096:
                 wild = word if text == word.text else replace(word, text=text, pattern=text)

@@ -212,8 +212,8 @@ SUBCOMMANDS: dict[str, Row] = {
     "version": row("--build-options", "none"),
 }
 _GLOBAL = frozenset({"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects"})
-_GLOBAL_VALUED = frozenset(
-    {"-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix"}
+GLOBAL_VALUED = frozenset(
+    {"-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source", "--super-prefix"}
 )
 
 
@@ -232,7 +232,7 @@ def git_usage(words: Sequence[Word]) -> tuple[Usage, list[Word]]:
         else:
             if text not in _GLOBAL:
                 early.hazard(f"git's `{text}`", text)
-            position += 2 if text in _GLOBAL_VALUED else 1
+            position += 2 if text in GLOBAL_VALUED else 1
     if position >= len(words):
         early.hazard("git without a subcommand", "git")
         return early, moves
@@ -249,6 +249,23 @@ def git_usage(words: Sequence[Word]) -> tuple[Usage, list[Word]]:
     usage.hazards[:0] = early.hazards
     usage.spelled[:0] = early.spelled
     return usage, moves
+
+
+_PROGRAM_FLAGS = re.compile(r"--(?:upl|rece|exe|ext|conf|templ).*|ext::.*", re.DOTALL)
+_PROGRAM_WORDS = {
+    "clone": re.compile(r"-[a-zA-Z]*[uc].*", re.DOTALL),
+    "rebase": re.compile(r"-[a-zA-Z]*x.*", re.DOTALL),
+    "difftool": re.compile(r"-[a-zA-Z]*[xt].*", re.DOTALL),
+    "submodule": re.compile("foreach"),
+    "bisect": re.compile("run"),
+}
+
+
+def programs_named(words: Sequence[Word]) -> tuple[str, ...]:
+    """Words by which a subcommand that is not in the table is told to run a program: no rule covers them unspelled."""
+    texts = [word.text for word in words]
+    own = [pattern for name, pattern in _PROGRAM_WORDS.items() if name in texts]
+    return tuple(text for text in texts if any(found.fullmatch(text) for found in (_PROGRAM_FLAGS, *own)))
 
 
 UNKNOWN_SUBCOMMAND = "git subcommand that may change something"

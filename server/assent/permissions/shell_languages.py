@@ -47,6 +47,7 @@ def check_find(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
             position += 2
         else:
             usage.hazard(f"find's `{text}`", text)
+            usage.recursive = True  # what it runs may read what it finds
             position += 1
 
 
@@ -87,10 +88,22 @@ def plain_sed(script: str) -> bool:
     position = 0
     while position < len(script):
         found = _SED_SUBSTITUTE.match(script, position) or _SED_SIMPLE.match(script, position)
-        if found is None or found.end() == position:
+        if found is None or found.end() == position or _older_sed_writes(found):
             return False
         position = found.end()
     return True
+
+
+def _older_sed_writes(found: re.Match[str]) -> bool:
+    """To GNU sed before 4.9 a delimiter delimits inside brackets too, and a `w` flag makes its file at once."""
+    if found.re is not _SED_SUBSTITUTE:
+        return False
+    delimiters = [
+        at.end()
+        for at in re.finditer(r"\\[\s\S]|" + re.escape(found[1]), found.string[found.end(1) :])
+        if at.group() == found[1]
+    ]
+    return bool(re.match(r"[gpiIeMm0-9]*w", found.string[found.end(1) + delimiters[1] :]))
 
 
 _AWK_FIELD = r"(?:\$(?:\d+|NF)|NR|NF|\"[^\"\\|]*\")"
@@ -140,7 +153,7 @@ def check_test(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
     while args and args[0].text == "!":
         args.pop(0)
     texts = [word.text for word in args]
-    if any(word.wild for word in args):
+    if any(word.wild and not word.text.isdigit() for word in args):
         usage.hazard("a wildcard in a test", "*")
     match texts:
         case [] | [_] if texts[:1] not in (["-v"], ["-R"]):

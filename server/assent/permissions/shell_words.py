@@ -147,7 +147,7 @@ class WordReader(ABC):
                 self.doubt("$PWD, which changes with the directory")
             return name == "HOME" and not re.search(r"[\s*?\[]", value)
         if source == "$?":
-            out.append(("0", ""))
+            out.append(("0", "[0-9]*"))  # some number
             return True
         self.doubt(f"the variable {source[:40]}, whose value is not known")
         self.unknown(node, depth)

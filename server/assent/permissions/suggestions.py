@@ -22,12 +22,14 @@ _ANYTHING = names("""
     scp rsync curl wget nc ncat socat telnet ftp rm rmdir mv cp dd tee chmod chown ln find sed awk gawk mawk npx
     pnpx bunx uvx docker podman kubectl helm terraform aws gcloud az osascript open xdg-open make just task parallel
     watch nohup time timeout nice screen tmux systemctl service crontab at kill pkill killall mount umount mkfs
-    source . tar unzip gh git
+    source . tar unzip gh git tsx ts-node java scala groovy julia Rscript R tclsh osascript psql mysql sqlite3 pypy
+    pypy3 ipython gdb vim nvim emacs ed
 """)
 _SUBCOMMANDS = names(
     "npm yarn pnpm cargo go dotnet gradle mvn poetry uv pip pip3 bundle rake mix composer swift zig tox nox hatch pdm"
 )
 _SAFE_GIT = names("add commit fetch status diff log show branch stash switch blame")
+_RUNS_ANYTHING = names("exec x dlx install add publish node tool shell")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]*")
 
 
@@ -84,10 +86,13 @@ def _command_rule(part: Part) -> str | None:
     prefix = False
     if name in _SUBCOMMANDS and len(argv) > 1 and _WORD.fullmatch(argv[1]) and not part.spelled:
         depth = 3 if argv[1] in ("run", "run-script") and len(argv) > 2 else 2
-        words, prefix = argv[:depth], argv[1] not in ("exec", "x", "dlx", "install", "add", "publish")
+        runs = len(argv) > 2 and argv[1] == "run" and argv[2] in _ANYTHING  # uv run python
+        words, prefix = argv[:depth], argv[1] not in _RUNS_ANYTHING and not runs
         words = words if prefix else argv
     elif name == "git" and len(argv) > 1 and argv[1] in _SAFE_GIT and not part.spelled:
         words, prefix = argv[:2], True
+    elif len(argv) > 1 and argv[1] in ("run", "exec", "dlx"):
+        pass  # pipenv run python: as it is written
     elif name not in _ANYTHING and "/" not in name and not part.spelled and not part.listed:
         words, prefix = argv[:1], True
         if len(argv) > 1 and _WORD.fullmatch(argv[1]):
