@@ -23,6 +23,7 @@ from assent.engine.config import BackgroundCall, Deps, QueryEngineConfig, TaskBu
 from assent.engine.query_engine import QueryEngine
 from assent.engine.side_calls import SideCalls
 from assent.extensions import agents, commands
+from assent.extensions.auto_memory import AutoMemory
 from assent.extensions.git_context import git_context
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
@@ -35,6 +36,7 @@ from assent.permissions.rules import RuleSet, parse_rule
 from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
 from assent.sessions.hub import Sessions
 from assent.storage import paths
+from assent.storage.files import write_atomically
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
 from assent.tools import sandbox
@@ -90,7 +92,7 @@ class App:
         self.models = Models(self._model_settings(options), offline_only=options.offline)
         self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model, book=self._book)
         self._engines: WeakValueDictionary[str, QueryEngine] = WeakValueDictionary()
-        self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home))
+        self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home), auto=_notes)
         self.disk = DiskWorkspace()
         self.editor = Editor(client, self.disk, encoding=encoding, snapshot=self._snapshot)
         self.sessions = Sessions(self._session_deps())
@@ -239,6 +241,7 @@ class App:
                 services=services,
                 transcript=spec.transcript,
                 memory=self._memory if settings.get("memory", True) else None,
+                auto_memory=self._auto_memory(spec),
                 system_context=partial(git_context, spec.state.cwd, _git_env()) if spec.trusted else None,
                 take_queued=spec.take_queued,
                 background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
@@ -249,6 +252,12 @@ class App:
         )
         self._engines[spec.session_id] = engine
         return engine
+
+    def _auto_memory(self, spec: EngineSpec) -> AutoMemory | None:
+        """Where opted-in background calls keep their notes of this workspace."""
+        if not spec.settings.get("memory", True):
+            return None
+        return AutoMemory(_notes(spec.state.cwd), write=write_atomically, secrets=self.models.secrets)
 
     def _book(self, session_id: str, model: str, usage: Usage, cost_usd: float) -> None:
         """A call beside the conversation counts as the session's (Q9)."""
@@ -315,6 +324,11 @@ class App:
 
     def _policy(self) -> Policy:
         return _read_policy(self.settings.policy_file)
+
+
+def _notes(cwd: str) -> Path:
+    """The auto memory of a workspace: among the user's data, never in the repository."""
+    return paths.data_dir() / "memory" / paths.workspace_key(cwd) / "MEMORY.md"
 
 
 def _rule_set(settings: Settings) -> RuleSet:

@@ -127,7 +127,7 @@ async def test_fail_at_every_request(number: int, name: str, answer: Any) -> Non
         await next_turn_works(stage)
 
 
-async def test_dropped_connections_are_tried_again_and_nobody_sees_an_error() -> None:
+async def test_dropped_connections_are_tried_again_and_nobody_sees_an_error() -> None:  # L5, M3
     async with Stage(tools=[Echo(), Change()]) as stage:
         stage.api.drop()
         stage.api.reply(*FIRST)
@@ -147,7 +147,7 @@ def events_in(*parts: Block) -> int:
 
 
 @pytest.mark.parametrize("extra", [-1, 0, 1])
-async def test_cut_around_every_event_of_the_stream(extra: int) -> None:
+async def test_cut_around_every_event_of_the_stream(extra: int) -> None:  # M5, L9
     """L10, M5: a cut stream is never taken for an answer; what was shown is withdrawn before it is asked for again."""
     total = events_in(*FIRST)
     assert total > 20
@@ -182,7 +182,9 @@ async def test_cut_after_an_unsafe_call_has_started_keeps_what_is_closed_and_goe
         stage.assert_reloads()
 
 
-async def test_a_crash_in_a_tool_is_an_error_result_and_the_turn_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_crash_in_a_tool_is_an_error_result_and_the_turn_goes_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # L9
     async with Stage(tools=[Crash()]) as stage:
         stage.api.reply(tool("Crash", id="toolu_x", text="x"))
         stage.api.reply(text("I see"))

@@ -14,7 +14,9 @@ WINDOW = Limits(window=60_000, max_output=8_000)
 STEPS = 200
 
 
-async def test_two_hundred_steps_in_a_small_window_pass_through_every_reduction_and_complete() -> None:
+async def test_two_hundred_steps_in_a_small_window_pass_through_every_reduction_and_complete() -> (
+    None
+):  # L4, C2, C3, C4, C5
     tools: list[AnyTool] = [Reader(size=3_000), Echo(), Long()]
     async with Stage(
         tools=tools, limits=WINDOW, verbose=True, background_calls=frozenset({"collapse"}), max_turns=400

@@ -130,7 +130,7 @@ async def play(model: Talking, *tools: Tool[Any], **config: Any) -> list[Message
     return [message async for message in engine.submit("go")]
 
 
-def test_safe_calls_start_while_the_model_still_talks_and_run_together() -> None:
+def test_safe_calls_start_while_the_model_still_talks_and_run_together() -> None:  # T2
     async def main() -> None:
         wait = Wait()
         model = Talking([(1, call("a", seconds=5)), (1, call("b", seconds=5)), (10, text_block("and so on"))])
@@ -142,7 +142,7 @@ def test_safe_calls_start_while_the_model_still_talks_and_run_together() -> None
     in_virtual_time(main)
 
 
-def test_unsafe_calls_run_alone_and_in_order() -> None:
+def test_unsafe_calls_run_alone_and_in_order() -> None:  # T2
     async def main() -> None:
         wait = Wait()
         model = Talking(
@@ -166,7 +166,7 @@ def test_unsafe_calls_run_alone_and_in_order() -> None:
     in_virtual_time(main)
 
 
-def test_results_come_back_in_the_order_asked_however_long_each_took() -> None:
+def test_results_come_back_in_the_order_asked_however_long_each_took() -> None:  # T2
     async def main() -> None:
         model = Talking([(0, call("slow", seconds=9)), (0, call("quick", seconds=1))])
         messages = await play(model, Wait())
@@ -178,7 +178,7 @@ def test_results_come_back_in_the_order_asked_however_long_each_took() -> None:
     in_virtual_time(main)
 
 
-def test_a_failed_bash_cancels_running_and_queued_siblings() -> None:
+def test_a_failed_bash_cancels_running_and_queued_siblings() -> None:  # T2
     async def main() -> None:
         bash, wait = Bash(), Wait()
         model = Talking(
@@ -201,7 +201,7 @@ def test_a_failed_bash_cancels_running_and_queued_siblings() -> None:
     in_virtual_time(main)
 
 
-def test_a_read_that_fails_cancels_nothing() -> None:
+def test_a_read_that_fails_cancels_nothing() -> None:  # T2
     async def main() -> None:
         wait = Wait()
         model = Talking([(0, call("bad", seconds=1, fails=True)), (0, call("good", seconds=5))])
@@ -212,7 +212,7 @@ def test_a_read_that_fails_cancels_nothing() -> None:
     in_virtual_time(main)
 
 
-def test_a_call_times_out_and_says_so() -> None:
+def test_a_call_times_out_and_says_so() -> None:  # T1, L9
     async def main() -> None:
         model = Talking([(0, call("for ever", seconds=100))])
         messages = await play(model, Wait())

@@ -12,9 +12,9 @@ from assent.engine.budget import Continuation, check_token_budget
 from assent.engine.state import RESETS, BudgetTracking, State
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
-from assent.types.messages import Attachment, ConversationMessage, HookRan, Message, ToolUseSummary
+from assent.types.messages import Attachment, HookRan, Message, ToolUseSummary
 from enginekit import Echo, Stage
-from fakeapi import Reply, failure, text, tool
+from fakeapi import Reply, failure, hold, text, tool
 
 
 class Witness:
@@ -176,36 +176,29 @@ async def test_no_call_is_made_that_nobody_asked_for() -> None:  # M10
         assert len(stage.api.requests) == 2
 
 
-async def test_after_the_turn_opted_in_work_runs_and_the_result_does_not_wait() -> None:  # L13
+@pytest.mark.parametrize("bare", [False, True])
+async def test_after_the_turn_a_suggestion_comes_and_the_result_does_not_wait_for_it(bare: bool) -> None:  # L13
     told: list[Message] = []
-    remembered: list[int] = []
-    release = anyio.Event()
+    async with Stage(background_calls=frozenset({"suggestion"}), publish=told.append, bare=bare) as stage:
+        stage.api.when("most likely send next", Reply(parts=(hold("suggestion"), text("Now run the tests"))))
+        stage.api.reply(text("done"))
+        await stage.turn()
+        assert told == []
+        stage.api.release("suggestion")
+        with anyio.fail_after(5):
+            while stage.engine._conversation.background.running:
+                await anyio.lowlevel.checkpoint()
+        assert [m.kind for m in told if isinstance(m, Attachment)] == ([] if bare else ["suggestion"])
+        assert len(stage.api.requests) == (1 if bare else 2)
 
-    async def remember(view: Sequence[ConversationMessage]) -> None:
-        await release.wait()
-        remembered.append(len(view))
 
-    for bare in (False, True):
-        told.clear()
-        remembered.clear()
-        async with Stage(
-            background_calls=frozenset({"suggestion", "memory"}),
-            after_turn=(("memory", remember), ("dream", remember)),
-            publish=told.append,
-            bare=bare,
-        ) as stage:
-            stage.api.when("most likely send next", Reply(parts=(text("Now run the tests"),)))
-            stage.api.reply(text("done"))
-            await stage.turn()
-            assert remembered == []
-            release.set()
-            with anyio.fail_after(5):
-                while stage.engine._conversation.background.running:
-                    await anyio.lowlevel.checkpoint()
-            assert remembered == ([] if bare else [2])  # dream was not opted into
-            assert [m.kind for m in told if isinstance(m, Attachment)] == ([] if bare else ["suggestion"])
-            stage.api._matched.clear()
-        release = anyio.Event()
+async def test_a_command_answered_here_leaves_nothing_to_think_about() -> None:  # L13, Q7
+    from assent.extensions.commands import BUILT_IN
+
+    async with Stage(background_calls=frozenset({"suggestion"}), commands=BUILT_IN) as stage:
+        await stage.turn("/cost")
+        assert stage.engine._conversation.background.running == 0
+        assert stage.api.requests == []
 
 
 @pytest.mark.parametrize(

@@ -130,8 +130,7 @@ def withdrawn(reason: str, count: int = 1) -> Check:
 
 
 def no_error_shown(_stage: Stage, turn: TurnLog) -> None:
-    """L5: an error the engine recovered from is never seen."""
-    assert turn.errors == []
+    assert turn.errors == []  # L5: an error the engine recovered from is never seen
 
 
 def abort_at_words(stage: Stage, _at: int, message: Message) -> None:
@@ -384,7 +383,7 @@ ROWS = [
     Row(
         reaches="blocking_limit",
         script=lambda api: api.when("about to be replaced", Reply(parts=(text("<summary></summary>"),))),
-        prompt=[{"type": "text", "text": "word " * 7_900}] * 3,
+        prompt=[{"type": "text", "text": "word " * 6_500}] * 3,
         stage={"limits": TINY},
         terminal="blocking_limit",
         subtype="error_during_execution",
@@ -414,7 +413,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.reaches} {row.name}".strip().replace(" ", "-"))
-async def test_reason_is_reached(row: Row) -> None:
+async def test_reason_is_reached(row: Row) -> None:  # L2, L3, L6, M9, Q6, Q10
     gate = Gate()
     async with Stage(tools=[Echo(), Change(), gate], **row.stage, **row.config) as stage:
         row.script(stage.api)

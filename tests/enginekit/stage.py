@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -112,6 +112,7 @@ class Stage:
         limits: Limits | None = None,
         default_max_tokens: int | None = None,
         check_requests: bool = True,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
         **config: Any,
     ) -> None:
         self.api = FakeApi(extra_models={model: limits} if limits else None, check_on_exit=check_requests)
@@ -134,6 +135,7 @@ class Stage:
             **config,
         }
         self.requests: list[ModelRequest] = []
+        self._sleep = sleep
         self._client: ModelClient | None = None
         self._engine: QueryEngine | None = None
 
@@ -175,7 +177,7 @@ class Stage:
                 async for event in events:
                     yield event
 
-        deps = Deps(call_model=call, model_info=client.info)
+        deps = Deps(call_model=call, model_info=client.info, sleep=self._sleep)
         return QueryEngine(QueryEngineConfig(deps=deps, **{**self._config, **changes}))
 
     async def turn(

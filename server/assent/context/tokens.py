@@ -1,18 +1,20 @@
 """Counting tokens without asking: the last real usage, plus an estimate of what came after it (M8).
 
-An estimate is four bytes a token, which errs on the high side for prose and is about right for code and JSON.
+An estimate is 3.3 bytes a token. Older models make about one of four bytes, those since 4.7 about one of three: better
+to think the window fuller than it is than to be refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, cast
 
 from assent.types.blocks import Block
 from assent.types.messages import AssistantMessage, CompactBoundary, ConversationMessage
 
-BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = 3.3
 MEDIA_TOKENS = 1_600  # an image of the size models are sent; a document page costs about the same
 OVERHEAD = 6  # of a block or a message around its text
 
@@ -61,7 +63,7 @@ def estimate_block(block: Block) -> int:
         case "thinking":
             return OVERHEAD + estimate_text(str(block.get("thinking", "")) + str(block.get("signature", "")))
         case _:
-            return OVERHEAD + _size(block) // BYTES_PER_TOKEN
+            return OVERHEAD + estimate_json(block)
 
 
 def estimate_content(content: object) -> int:
@@ -74,11 +76,11 @@ def estimate_content(content: object) -> int:
 
 def estimate_text(text: str) -> int:
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return -(-size // BYTES_PER_TOKEN)
+    return ceil(size / BYTES_PER_TOKEN)
 
 
 def estimate_json(value: object) -> int:
-    return _size(value) // BYTES_PER_TOKEN
+    return int(_size(value) / BYTES_PER_TOKEN)
 
 
 def _size(value: object) -> int:

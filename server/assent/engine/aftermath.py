@@ -1,14 +1,15 @@
 """What may happen after a turn that ended well, when nobody waits any more (L13).
 
-Fire and forget, each kind opt-in by name, never in bare mode, never delaying the result: a suggestion for the next
-prompt, memory extraction, idle consolidation ("dream", main agent only). The first is ours; what the others do with
-the conversation is given by the host as functions.
+Fire and forget, each kind opt-in by name, main agent only, never in bare mode, never delaying the result: a suggestion
+for the next prompt, facts noted in the auto memory, and, once the session is idle, that memory put in order ("dream").
+All of it ends with the engine; a turn that begins ends the dream.
 """
 
 from __future__ import annotations
 
 from assent.context.steps import as_text
 from assent.engine.compaction import ask_small_model
+from assent.engine.remembering import dream, remember, said_in
 from assent.engine.turn import Turn
 from assent.types.blocks import text_block
 from assent.types.messages import Attachment
@@ -22,14 +23,27 @@ SUGGEST = (
 
 
 def after_turn(turn: Turn) -> None:
-    if turn.config.bare:
+    config = turn.config
+    asked_the_model = turn.state is not None  # a slash command answered here leaves nothing to think about
+    if config.bare or config.source != "main" or not asked_the_model or turn.ledger.spent(config.max_budget_usd):
         return
-    wanted = turn.config.background_calls
-    if "suggestion" in wanted and turn.config.source == "main":
-        turn.background.spawn(_suggest(turn), name="suggestion")
-    for kind, work in turn.config.after_turn:
-        if kind in wanted and (kind != "dream" or turn.config.source == "main"):
-            turn.background.spawn(work(turn.history.view()), name=kind)
+    wanted, background = config.background_calls, turn.background
+    if "suggestion" in wanted:
+        background.spawn(_suggest(turn), name="suggestion")
+    memory = config.auto_memory if config.persist else None  # a session that leaves no transcript leaves no notes
+    if memory is None:
+        return
+    if "memory" in wanted and (said := said_in(turn.history.view())):
+        background.spawn(remember(turn, memory, said), name="memory")
+    if "dream" in wanted:
+        turn.conversation.dream = background.spawn(dream(turn, memory), name="dream")
+
+
+def wake(turn: Turn) -> None:
+    """The user is back: not idle any more."""
+    if turn.conversation.dream is not None:
+        turn.conversation.dream.cancel()
+        turn.conversation.dream = None
 
 
 async def _suggest(turn: Turn) -> None:

@@ -88,19 +88,22 @@ async def start_anew(turn: Turn, boundary: CompactBoundary) -> None:
     turn.history.restart()
 
 
-async def ask_small_model(turn: Turn, prompt: str, *, source: QuerySource) -> str:
+async def ask_small_model(
+    turn: Turn, prompt: str, *, source: QuerySource, max_tokens: int = 1_000, whole: bool = False
+) -> str:
     """One background question to the small model (M10): no tools, no history, counted in the cost.
 
-    Empty when it fails: nobody waits for it, and the turn goes on without.
+    Empty when it fails, or with `whole` when it was cut: nobody waits for it, and the turn goes on without.
     """
     model = turn.config.small_model or turn.model
     message = UserMessage(uuid=turn.config.deps.new_id(), content=(text_block(prompt),))
-    request = ModelRequest(model=model, messages=(message,), source=source, foreground=False, max_tokens=1_000)
+    request = ModelRequest(model=model, messages=(message,), source=source, foreground=False, max_tokens=max_tokens)
     try:
-        return (await _call(turn, request, foreground=False)).text.strip()
+        answer = await _call(turn, request, foreground=False)
     except ModelError as error:
         logger.info("the small model did not answer (%s): %s", source, error)
         return ""
+    return "" if whole and answer.stop_reason != "end_turn" else answer.text.strip()
 
 
 async def _summarise(turn: Turn, state: State, trigger: Trigger, instructions: str) -> str:
@@ -141,6 +144,7 @@ async def _call(turn: Turn, request: ModelRequest, *, foreground: bool) -> Summa
     meter = turn.ledger.meter(request.model)
     words: list[str] = []
     usage = Usage()
+    stop_reason: str | None = None
     try:
         async with aclosing(turn.config.deps.call_model(request)) as events:
             async for event in events:
@@ -151,7 +155,7 @@ async def _call(turn: Turn, request: ModelRequest, *, foreground: bool) -> Summa
                         words.append(text_of(event.content))
                     case AssistantFinal():
                         meter.final(event)
-                        usage = event.usage
+                        usage, stop_reason = event.usage, event.stop_reason
                         if event.stop_reason is None:
                             words.clear()
                     case ApiRetry() if foreground:
@@ -160,7 +164,7 @@ async def _call(turn: Turn, request: ModelRequest, *, foreground: bool) -> Summa
                         pass
     finally:
         meter.close()
-    return Summary(text="\n".join(words), usage=usage)
+    return Summary(text="\n".join(words), usage=usage, stop_reason=stop_reason)
 
 
 async def _kept(turn: Turn, state: State) -> tuple[Block, ...]:

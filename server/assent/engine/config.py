@@ -9,8 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+import anyio
+
 from assent.engine.abort import Abort
 from assent.extensions.agents import AgentDefinition
+from assent.extensions.auto_memory import AutoMemory
 from assent.extensions.commands import Command
 from assent.extensions.memory import MemorySource
 from assent.tools.tool import AnyTool, Jobs, ReadMark, SessionState
@@ -60,6 +63,7 @@ class Summary:
     text: str
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
+    stop_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,7 @@ class Deps:
     model_info: Callable[[str], ModelInfo] = lambda model: ModelInfo(id=model)
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep  # how long idle is (L13)
     new_id: Callable[[], str] = new_id
 
 
@@ -138,9 +143,6 @@ AttachmentSource = Callable[[], Awaitable[Sequence[Attachment]]]
 """Something that may have words for the model between steps: diagnostics, memory and skill hits. Started at each
 step in the background; what has not settled by the next is not waited for (L11)."""
 
-AfterTurn = Callable[[Sequence[ConversationMessage]], Awaitable[None]]
-"""Given the view of a turn that ended well; nobody waits for it."""
-
 SnipReplay = Callable[[Tombstone, Sequence[ConversationMessage]], "Sequence[ConversationMessage] | None"]
 """Told of each snip with the whole history; may give back the history to keep (headless hosts that need no
 scrollback drop what was snipped), or None to keep it as it is."""
@@ -195,7 +197,7 @@ class QueryEngineConfig:
     take_queued: Callable[[], Sequence[UserMessage]] | None = None  # what the user steered into the turn (L11)
     attachment_sources: Sequence[AttachmentSource] = ()
     background_calls: frozenset[BackgroundCall] = frozenset()  # opt-in, each kind by name (M10, L13)
-    after_turn: Sequence[tuple[BackgroundCall, AfterTurn]] = ()  # what opted-in kinds do, besides our own (L13)
+    auto_memory: AutoMemory | None = None  # where `memory` and `dream` keep what they find (L13)
     ahead: int = 256  # how many messages a turn may be ahead of its consumer before it waits
     publish: Callable[[Message], None] = lambda _message: None  # what happens outside a turn
     context_edits: tuple[Json, ...] = ()  # API-side context edits, where the endpoint offers them (C3)

@@ -60,5 +60,7 @@ class Conversation:
     told_changed: dict[str, str] = field(default_factory=dict[str, str])  # path to the hash the model was told of
     looked_in: set[str] = field(default_factory=set[str])  # folders whose memory files were looked for
     nested_memory: set[str] = field(default_factory=set[str])  # memory files told already
+    dream: asyncio.Task[None] | None = None  # waits for the session to be idle (L13)
+    notes_in_order: list[str] | None = None  # the auto memory as the last dream left it
     steps_without_todos: int = 0
     discovered_skills: set[str] = field(default_factory=set[str])  # of this turn; cleared at each submit

@@ -15,7 +15,7 @@ from functools import partial
 from assent.context.thresholds import thresholds
 from assent.context.usage import ContextUsage, context_usage
 from assent.engine.abort import Abort
-from assent.engine.aftermath import after_turn
+from assent.engine.aftermath import after_turn, wake
 from assent.engine.agents import Subagents
 from assent.engine.attachments import attach_at_start
 from assent.engine.budget import Ledger
@@ -233,6 +233,7 @@ class QueryEngine:
         return await run(turn, state)
 
     def _reset(self, turn: Turn) -> None:
+        wake(turn)
         self._conversation.discovered_skills.clear()
         home = turn.app.worktree or self.config.cwd
         if turn.app.cwd != home:

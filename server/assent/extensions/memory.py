@@ -2,7 +2,8 @@
 
 ASSENT.md, AGENTS.md and CLAUDE.md: the user's own, the project's from the root of the file system down to the working
 directory, and on demand those nested beside a file that was touched. A line `@path` in one imports another. Memory only
-informs: nothing in it grants a permission or runs anything. A project's files, links and imports included, must lie in
+informs: nothing in it grants a permission or runs anything. Notes that Assent took itself (`auto`) come after the
+user's and import nothing. A project's files, links and imports included, must lie in
 the project: otherwise a checkout could put the user's private files into the prompt.
 
 Loading happens in a thread, cached by the files' times. What cannot be read is skipped: memory never fails a turn.
@@ -11,7 +12,7 @@ Loading happens in a thread, cached by the files' times. What cannot be read is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -29,7 +30,7 @@ _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 class MemoryFile:
     path: str
     text: str
-    scope: str  # user, project, nested
+    scope: str  # user, auto, project, nested
 
 
 class MemorySource(Protocol):
@@ -43,17 +44,26 @@ class MemorySource(Protocol):
 
 
 class MemoryFiles:
-    """Memory on disk. `user_dirs` hold the user's own files; `home` ends the walk up the tree."""
+    """Memory on disk. `user_dirs` hold the user's own files; `home` ends the walk up the tree; `auto` says where the
+    notes of a workspace are that Assent took itself."""
 
-    def __init__(self, *, user_dirs: Iterable[Path] = (), home: Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        user_dirs: Iterable[Path] = (),
+        home: Path | None = None,
+        auto: Callable[[str], Path] | None = None,
+    ) -> None:
         self._user_dirs = tuple(user_dirs)
         self._home = home
+        self._auto = auto
         self._cache: dict[Path, tuple[int, str]] = {}
 
     async def load(self, cwd: str) -> list[MemoryFile]:
         user = [(folder / name, "user") for folder in self._user_dirs for name in NAMES]
         project = [(folder / name, "project") for folder in self._upwards(Path(cwd)) for name in NAMES]
-        return await self._read_all([*user, *project], Path(cwd))
+        taken = [(self._auto(cwd), "auto")] if self._auto is not None else []
+        return await self._read_all([*user, *taken, *project], Path(cwd))
 
     async def nested(self, path: str, cwd: str) -> list[MemoryFile]:
         base, folder = Path(cwd), Path(path).parent
@@ -85,7 +95,12 @@ class MemoryFiles:
     def _read(self, wanted: list[tuple[Path, str]], cwd: Path) -> list[list[tuple[Path, str]]]:
         inside = _real(cwd)
         return [
-            self._with_imports(path, () if scope == "user" else (_real(path.parent), inside)) for path, scope in wanted
+            self._with_imports(
+                path,
+                () if scope in ("user", "auto") else (_real(path.parent), inside),
+                MAX_IMPORTS if scope == "auto" else 0,
+            )
+            for path, scope in wanted
         ]
 
     def _with_imports(
@@ -124,7 +139,12 @@ class MemoryFiles:
 
 def as_context(files: Iterable[MemoryFile]) -> str:
     """Memory as the model reads it, each file with where it comes from."""
-    what = {"user": "the user's own notes", "project": "notes of the project", "nested": "notes of this folder"}
+    what = {
+        "user": "the user's own notes",
+        "auto": "notes you took in earlier sessions; they may be out of date",
+        "project": "notes of the project",
+        "nested": "notes of this folder",
+    }
     return "\n\n".join(
         f'<memory path="{file.path}" from="{what.get(file.scope, file.scope)}">\n{file.text.strip()}\n</memory>'
         for file in files

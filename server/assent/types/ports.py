@@ -21,7 +21,10 @@ from assent.types.permissions import Action, Verdict
 
 # --- the model -------------------------------------------------------------------------------------------------------
 
-QuerySource = Literal["main", "subagent", "compact", "collapse", "classifier", "hook", "title", "summary", "suggestion"]
+QuerySource = Literal[
+    "main", "subagent", "compact", "collapse", "classifier", "hook", "title", "summary", "suggestion",
+    "memory", "dream",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,8 @@ def answer(request: ModelRequest) -> list[Json]:
             return [text_block("ask")]  # judging what is safe is not for a program that follows phrases
         case "hook" | "suggestion":
             return [text_block(NOTHING_MORE)]
+        case "memory" | "dream":
+            return [text_block("NONE")]
 
 
 def _next(history: History, request: ModelRequest) -> list[Json]:
