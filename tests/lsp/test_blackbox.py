@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fakeapi import FakeApi, text, tool
+from fakeapi import FakeApi, hold, text, tool
 from lspclient import Client, Connect, Json
 from lspclient.client import RpcError
 
@@ -83,3 +83,20 @@ async def test_an_action_that_came_with_its_command_keeps_it_when_resolved(conne
     assert ready
     for action in ready:
         assert (await plain.request("codeAction/resolve", action))["command"] == action["command"]
+
+
+async def test_a_send_that_waits_in_the_queue_is_answered_when_its_session_closes(
+    client: Client, api: FakeApi, workspace: Path
+) -> None:
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    api.reply(text("begun", hold("closing")))
+    params: Json = {"sessionId": session, "prompt": "one", "wait": True}
+    running = client.start_request("assent/session/send", params)[1]
+    await api.reached("closing")
+    queued = client.start_request("assent/session/send", {**params, "prompt": "two", "clientMessageId": "later"})[1]
+    await client.wait_event("queued", session_id=session)
+    assert await client.request("assent/session/close", {"sessionId": session}) == {}
+    async with asyncio.timeout(60):
+        results = [(await answer)["result"] for answer in (running, queued)]
+    assert [result["result"] for result in results] == ["Aborted", "Aborted"]
+    assert (await client.request("assent/session/attach", {"sessionId": session}))["queued"] == ["later"]

@@ -126,6 +126,10 @@ class Turns:
         self._stale = True
 
     async def close_engine(self) -> None:
+        """The end here: what still waits is kept in the file, but whoever waits for it gets an answer now."""
+        for turn in self.inbox.waiting:
+            turn.result = failed_result(self._session.id, "Aborted", self.last_result)
+            turn.done.set()
         if self._engine is not None:
             await self._engine.aclose()
 
