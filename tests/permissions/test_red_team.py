@@ -297,3 +297,18 @@ def test_no_rule_is_offered_that_would_run_anything(shared_ws: Scratch, command:
 
 def test_an_exit_status_can_be_looked_at(plain_ws: Scratch) -> None:
     assert plain_ws.bash("[ $? -eq 0 ] && echo $?").decision == "allow"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("Bash(curl*)", "curl x"),
+        ("Bash(curl*)", "/usr/bin/curl x"),
+        ("Bash(git * main)", "git -C . push origin main"),
+        ("Bash(*curl)", "x-curl"),
+    ],
+)
+def test_a_wildcard_in_a_restriction_is_read_widely(shared_ws: Scratch, rule: str, command: str) -> None:
+    assert shared_ws.bash(command, mode="bypassPermissions", deny=[rule]).decision == "deny"
+    assert shared_ws.bash("make", mode="bypassPermissions", deny=[rule]).decision == "allow"
+    assert shared_ws.bash(command, allow=[rule]).decision == "ask"

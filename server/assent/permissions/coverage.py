@@ -4,6 +4,7 @@ Restrictions are read widely: a deny or ask rule counts for every name a file go
 in any letter case. Permissions are read narrowly: everything the call does must be covered.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -168,11 +169,17 @@ def _reaches_below(case: Case, rule: Rule) -> bool:
 def _denies_part(rule: Rule, part: Part) -> bool:
     """Any spelling of the command: by path, in another case, with git's global flags in between."""
     argv, first = part.argv, fold(rule.words[0])
-    if not argv or first not in (fold(argv[0]), base := fold(argv[0].rpartition("/")[2])):
+    if not argv:
         return False
+    base = fold(argv[0].rpartition("/")[2])
     rests = [argv[1:]]
     if base == "git":
         rests.append(_without_global_flags(argv[1:]))
+    if any("*" in word for word in rule.words):  # Bash(curl*), Bash(git * main)
+        pattern = re.compile(".*".join(re.escape(piece) for piece in fold(" ".join(rule.words)).split("*")), re.DOTALL)
+        return any(pattern.fullmatch(fold(" ".join((name, *rest)))) for rest in rests for name in (argv[0], base))
+    if first not in (fold(argv[0]), base):
+        return False
     wanted = rule.words[1:]
     size = len(wanted)
     return any(rest[:size] == wanted and (rule.prefix or len(rest) == size) for rest in rests)
