@@ -2,45 +2,12 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from nvimscreen import Neovim
+from nvimscreen.scenes import GREETER, Start, open_chat, send, session
 
 pytestmark = pytest.mark.editor
-
-VERSIONS = ["0.10", "0.12"]
-GREETER = 'def greet():\n    return "Helo"\n\n\ndef bye():\n    return "Helo and bye"\n'
-
-Start = Callable[..., Neovim]
-
-
-@pytest.fixture(params=VERSIONS)
-def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    (tmp_path / "project" / "greeter.py").write_text(GREETER)
-    opened: list[Neovim] = []
-
-    def start(**options: str) -> Neovim:
-        editor = Neovim(version=request.param, folder=tmp_path, **options)
-        opened.append(editor)
-        return editor
-
-    yield start
-    for editor in opened:
-        editor.__exit__()
-
-
-def open_chat(editor: Neovim) -> None:
-    editor.command("Assent chat")
-    editor.see("sends · @ files")
-
-
-def send(editor: Neovim, prompt: str) -> None:
-    editor.type(f"i{prompt}<Esc><CR>")
-
 
 def test_the_chat_streams_an_answer_and_says_who_answers(start: Start) -> None:
     editor = start()
@@ -210,7 +177,3 @@ def test_nothing_is_loaded_before_it_is_used(start: Start) -> None:
     editor = start(config="vim.o.statusline = ''\n")
     loaded = editor.lua("return vim.tbl_filter(function(n) return n:find('^assent') end, vim.tbl_keys(package.loaded))")
     assert loaded == []
-
-
-def session(editor: Neovim) -> str:
-    return editor.lua("return require('assent.session').current")

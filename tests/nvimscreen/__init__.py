@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -71,14 +71,22 @@ class Screen:
 
 class Neovim:
     def __init__(
-        self, *, version: str, folder: Path, config: str = "", file: str = "greeter.py", server: str = ""
+        self,
+        *,
+        version: str,
+        folder: Path,
+        config: str = "",
+        file: str = "greeter.py",
+        server: str = "",
+        env: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self.project = folder / "project"
         home = folder / "home"
         home.mkdir(exist_ok=True)
         init = folder / "init.lua"
-        command = server or ", ".join(f"[[{word}]]" for word in [*SERVER, "--offline"])
+        words = [*SERVER] if env else [*SERVER, "--offline"]  # an environment names a model to talk to
+        command = server or ", ".join(f"[[{word}]]" for word in words)
         init.write_text(
             f"vim.opt.rtp:prepend([[{ROOT / 'editors' / 'neovim'}]])\n"
             f"vim.g.assent = {{ cmd = {{ {command} }}, chat = {{ size = 0.6 }} }}\n"
@@ -88,7 +96,7 @@ class Neovim:
         )
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL", "TERM")}
         places = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
-        self.env = {**kept, **places, "HOME": str(home)}
+        self.env = {**kept, **places, "HOME": str(home), **(env or {})}
         argv = [program(version), "--embed", "-u", str(init), "-i", "NONE", "-n", file]
         self.nvim: Any = _child(argv, self.env, self.project)
         self._pid = int(self.nvim.funcs.getpid())

@@ -85,6 +85,10 @@ local function make(id)
   vim.bo[bufnr].bufhidden = "hide"
   vim.bo[bufnr].undolevels = -1
   vim.bo[bufnr].filetype = "markdown"
+  -- Tree-sitter parses a long Markdown text anew for every piece that streams in: 200 ms each after a few hundred
+  -- messages. The syntax file looks at what is on the screen only.
+  pcall(vim.treesitter.stop, bufnr)
+  vim.bo[bufnr].syntax = "markdown"
   vim.bo[bufnr].modifiable = false
   vim.b[bufnr].assent_session = id
   local prompt = vim.api.nvim_create_buf(false, true)

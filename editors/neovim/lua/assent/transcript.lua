@@ -95,7 +95,7 @@ function Transcript:add(key, kind, lines, options)
     self.entries[key] = {
       kind = kind,
       blank = blank,
-      first = vim.api.nvim_buf_set_extmark(bufnr, marks, start, 0, {}),
+      first = vim.api.nvim_buf_set_extmark(bufnr, marks, start, 0, { right_gravity = false }),
       last = vim.api.nvim_buf_set_extmark(bufnr, marks, start + #text - 1, 0, { right_gravity = false }),
     }
   end)
@@ -129,7 +129,9 @@ function Transcript:extend(key, lines)
   end
   self:change(function()
     local _, last = self:rows(entry)
-    vim.api.nvim_buf_set_lines(self.bufnr, last + 1, last + 1, false, lines)
+    -- After the end of its last line, not before the next one: the mark of what follows has to move along.
+    local line = vim.api.nvim_buf_get_lines(self.bufnr, last, last + 1, false)[1] or ""
+    vim.api.nvim_buf_set_text(self.bufnr, last, #line, last, #line, vim.list_extend({ "" }, lines))
     vim.api.nvim_buf_set_extmark(self.bufnr, marks, last + #lines, 0, { id = entry.last, right_gravity = false })
   end)
 end

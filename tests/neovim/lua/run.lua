@@ -1,0 +1,144 @@
+-- A very small test runner for `nvim -l`: every `check` is a sentence; the first that fails ends the run with its words.
+local failed = 0
+
+local function check(sentence, got, wanted)
+  if not vim.deep_equal(got, wanted) then
+    failed = failed + 1
+    io.stderr:write(("not so: %s\n  got    %s\n  wanted %s\n"):format(sentence, vim.inspect(got), vim.inspect(wanted)))
+  end
+end
+
+local function with_transcript(use)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  use(require("assent.transcript").new(bufnr), function()
+    return vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
+  end)
+end
+
+with_transcript(function(text, lines)
+  text:add("a", "text", { "" })
+  text:append("a", "one\ntw")
+  text:append("a", "o")
+  text:add("b", "tool", { "- tool" }, { blank = true })
+  text:append("a", "\nthree")
+  check("an entry grows where it stands", lines(), { "one", "two", "three", "", "- tool" })
+  text:extend("b", { "│ out" })
+  text:head("b", "- Tool x")
+  check("details stand below their entry", lines(), { "one", "two", "three", "", "- Tool x", "│ out" })
+  text:remove("a")
+  check("a removed entry takes only its own lines", lines(), { "", "- Tool x", "│ out" })
+  text:add("t", "thinking", { "┊ " }, { blank = true })
+  text:append("t", "hm\nwell", "┊ ")
+  check("every line of a thought is marked", vim.list_slice(lines(), 4), { "", "┊ hm", "┊ well" })
+  check("nobody can type into it", vim.bo[text.bufnr].modifiable, false)
+  text:clear()
+  check("clear leaves nothing", lines(), { "" })
+end)
+
+local config = require("assent.config")
+vim.g.assent = { keys = { accept = false }, chat = { layout = "tab" } }
+check("a table is laid over the defaults", config.get().keys.reject, "ghr")
+check("false switches a key off", config.get().keys.accept, false)
+check("nothing is wrong with that", config.problem(), nil)
+vim.g.assent = { chat = { layout = "upside down" } }
+check("a wrong layout is named", config.problem(), "vim.g.assent.chat.layout must be right, left, bottom, tab or float")
+vim.g.assent = { cmd = "assent" }
+check("a command must be a list", config.problem(), "vim.g.assent.cmd must be a list such as { 'assent', 'serve', '--stdio' }")
+vim.g.assent = nil
+
+local ask = require("assent.ask")
+local asked = {
+  title = "Run touch a; ls",
+  reason = "`touch` changes files.",
+  tool = "Bash",
+  input = {},
+  command = { text = "touch a; ls", parts = { { argv = { "touch", "a" }, decision = "ask" }, { argv = { "ls" }, decision = "allow" } } },
+  suggestions = { { rule = "Bash(touch:*)", scope = "session", covers = "" } },
+}
+check("a command is shown whole, with what is thought of its parts", (ask.render(asked)), {
+  "Run touch a; ls",
+  "`touch` changes files.",
+  "$ touch a; ls",
+  "  touch a  [ask]",
+  "  ls  [allow]",
+  "s and a allow Bash(touch:*) from now on",
+})
+local range = { start = { line = 1, character = 0 }, ["end"] = { line = 2, character = 0 } }
+local edit = {
+  title = "Edit /x/a.py",
+  reason = "",
+  tool = "Edit",
+  input = {},
+  proposal = { uri = "file:///x/a.py", hunks = { { range = range, oldText = "a\n", newText = "b\r\nc\n" } } },
+}
+check("a change is shown as a diff", (ask.render(edit)), { "Edit /x/a.py", "@@ line 2", "- a", "+ b", "+ c" })
+check("long things are cut and say so", #ask.render({ title = "t", tool = "T", input = { a = ("x\n"):rep(99) } }, 30), 31)
+check("nothing can hide", require("assent.questions").visible("a\27[2Jb\226\128\174c\r\nd"), "a\\x1b[2Jb\\u202ec\nd")
+
+local hunks = require("assent.hunks")
+check("lines of a text", hunks.lines("a\r\nb\n"), { "a", "b" })
+check("an empty text has none", hunks.lines(""), {})
+local function span(hunk)
+  return { hunks.span(hunk) }
+end
+check("a pending hunk stands on its old lines", span({ state = "pending", range = range, oldText = "a\nb\n", newText = "" }), { 1, 2 })
+check("a landed one on its new lines", span({ state = "landed", range = range, oldText = "", newText = "a\n" }), { 1, 1 })
+check("an insertion hangs between two", span({ state = "pending", range = range, oldText = "", newText = "a\n" }), { 0, 1 })
+
+local complete = require("assent.command").complete
+check("subcommands complete", complete("re", "Assent re"), { "reject", "restart", "retry", "review", "rewind" })
+check("so do their words", complete("pl", "Assent mode pl"), { "plan" })
+check("and layouts", complete("f", "Assent! chat f"), { "float" })
+check("also after a range", complete("as", "'<,'>Assent as"), { "ask" })
+check("nothing else does", complete("x", "Assent nothing x"), {})
+
+local parse = require("assent.references").parse
+check("a place", parse("see `src/a.py:12:3`.", 8), { path = "src/a.py", line = 12, column = 3 })
+check("a match of a search", parse("greeter.py:5:def bye():", 2), { path = "greeter.py", line = 5 })
+check("a path", parse("in src/a.py, too", 5), { path = "src/a.py" })
+check("an address", parse("at https://example.org/a:1", 9), { url = "https://example.org/a:1" })
+check("nothing", parse("   ", 1), nil)
+
+local begins = require("assent.completion").begins
+check("@ begins a file after a space", begins("@", 3, "see "), true)
+check("@ in an address does not", begins("@", 1, "me"), false)
+check("/ begins a command only at the start", { begins("/", 1, ""), begins("/", 2, ""), begins("/", 1, "a") }, { true, false, false })
+
+local words = require("assent.drawing").tool_words
+check("a tool is named once", words("Read", "Read a.py"), "`Read` a.py")
+check("a bare tool", words("Read", ""), "`Read`")
+
+local typed, told = { "", "x", "7", "" }, nil
+vim.ui.input = function(_, done)
+  done(table.remove(typed, 1))
+end
+vim.ui.select = function(items, _, done)
+  done(items[2])
+end
+coroutine.wrap(function()
+  told = require("assent.elicit").elicit({
+    requestId = "r",
+    elicitId = "e",
+    message = "A form",
+    schema = {
+      required = { "count" },
+      properties = {
+        count = { type = "integer" },
+        colour = { enum = { "red", "green" } },
+        note = { type = "string" },
+        really = { type = "boolean" },
+      },
+    },
+  })
+end)()
+check("a form waits until it is gone into", told, nil)
+require("assent.questions").focus()
+vim.api.nvim_feedkeys("y", "xt", false)
+check("a form is asked field by field", told, {
+  action = "accept",
+  content = { count = 7, colour = "green", really = false },
+})
+
+if failed > 0 then
+  os.exit(1)
+end
