@@ -294,6 +294,22 @@ async def test_the_iron_gate_is_never_answered_by_classifier_or_hook(tmp_path: P
         assert front.asked[0]["suggestions"] == []
 
 
+async def test_what_the_policy_wants_asked_is_never_answered_by_classifier_or_hook(tmp_path: Path) -> None:
+    async def classify(_session: str, _call: ToolCall, _ask: Ask) -> Any:
+        return "allow"
+
+    def by_policy(_action: Any, _judgement: Any) -> Ask:
+        return Ask(step="policy", reason="your organisation wants to be asked")
+
+    front = TestFront()
+    front.answer({"decision": "deny"})
+    changes: dict[str, Any] = {"classify": classify, "decide": by_policy, "hooks": Saying(decision="allow")}
+    async with running(tmp_path, NOTE, say("done"), **changes) as app:
+        session = await app.new(front, mode="auto")
+        await app.send(session, "note it", front, wait=True)
+        assert len(front.asked) == 1 and app.note.notes == []
+
+
 class Saying:
     """A PermissionRequest hook with one opinion."""
 

@@ -103,16 +103,17 @@ class Gate:
     # --- answers that need no person ---------------------------------------------------------------------------------
 
     async def _without_people(self, call: ToolCall, ask: Ask) -> Verdict | None:
-        if not ask.iron and call.hook_decision == "allow":
+        people_only = ask.iron or ask.step == "policy"  # what the organisation wants asked, no program answers
+        if not people_only and call.hook_decision == "allow":
             return Allow(step=ask.step, reason=call.hook_reason or "A hook allowed it.")
         if self._hooks.wants("PermissionRequest"):
             for outcome in await self._run_hooks("PermissionRequest", call, reason=ask.reason):
                 if outcome.decision == "deny" or outcome.status in ("blocked", "prevented"):
                     return Deny(step=ask.step, reason=outcome.text or "A hook denied it.")
-                if outcome.decision == "allow" and not ask.iron:
+                if outcome.decision == "allow" and not people_only:
                     return Allow(step=ask.step, reason=outcome.text or "A hook allowed it.")
         judgement = self._host.judgement()
-        people_only = ask.iron or call.action.always_ask
+        people_only = people_only or bool(call.action.always_ask)
         if judgement.mode == "auto" and self._classify is not None and not people_only:
             said = await self._classified(call, ask)
             if said == "allow":
