@@ -100,3 +100,18 @@ async def test_a_send_that_waits_in_the_queue_is_answered_when_its_session_close
         results = [(await answer)["result"] for answer in (running, queued)]
     assert [result["result"] for result in results] == ["Aborted", "Aborted"]
     assert (await client.request("assent/session/attach", {"sessionId": session}))["queued"] == ["later"]
+
+
+async def test_deleting_a_session_tells_those_who_show_its_hunks(client: Client, api: FakeApi, workspace: Path) -> None:
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    api.reply(tool("Write", file_path="fresh.txt", content="new\n"))
+    client.answers["assent/permission/ask"] = lambda params: asyncio.Event().wait()  # nobody answers
+    turn = client.start_request("assent/session/send", {"sessionId": session, "prompt": "go", "wait": True})[1]
+    proposal = (await client.wait_event("editProposed", session_id=session))["event"]["proposal"]
+    assert await client.request("assent/session/delete", {"sessionId": session}) == {}
+    resolved = (await client.wait_event("editResolved", session_id=session))["event"]
+    assert resolved["proposalId"] == proposal["proposalId"]
+    assert [decision["decision"] for decision in resolved["decisions"]] == ["reject"]
+    async with asyncio.timeout(60):
+        assert (await turn)["result"]["result"] == "Aborted"
+    assert not (workspace / "fresh.txt").exists()

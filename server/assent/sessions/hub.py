@@ -203,8 +203,13 @@ class Sessions:
 
     async def delete(self, params: Json, call: Call) -> Json:
         paths = library.found(self.deps.data_dir, params.get("sessionId"))
-        session = self.live.pop(paths.session_id, None)
+        session = self.live.get(paths.session_id)
         if session is not None:
+            session.stop()
+            if self.deps.proposals is not None:  # while its events still reach those who show the hunks
+                for proposal in self.deps.proposals.list(paths.session_id):
+                    self.deps.proposals.withdraw(proposal["proposalId"])
+            del self.live[paths.session_id]
             await self._shut(session)
         await anyio.to_thread.run_sync(library.delete, paths, self.index)
         if self.deps.proposals is not None:
