@@ -17,7 +17,7 @@ from assent.context.reread import out_of_view
 from assent.context.snip import snip, snippable
 from assent.context.steps import as_text, steps
 from assent.context.thresholds import Thresholds, thresholds
-from assent.context.tokens import Anchor, count, estimate, estimate_all, estimate_text
+from assent.context.tokens import Anchor, count, estimate, estimate_all, estimate_block, estimate_text
 from assent.context.tool_results import BATCH_CHARS, budget, capped, capped_batch
 from assent.context.usage import context_usage
 from assent.context.view import without
@@ -83,6 +83,13 @@ def test_tokens_are_the_last_measured_count_plus_an_estimate_of_what_came_after_
     after = estimate_all(view[-4:])  # the result of step 1 and all of step 2
     assert count(view, anchor) == 8_500 + after
     assert count(view, None, overhead=100) == 100 + estimate_all(view)
+
+
+def test_an_estimate_is_above_four_bytes_a_token_for_text_and_data_alike() -> None:  # M8
+    words = "a line of code = some(words)\n" * 1_000
+    assert 1.2 < estimate_text(words) * 4 / len(words) < 1.3
+    call = {"type": "tool_use", "id": "t", "name": "Write", "input": {"content": words}}
+    assert estimate_block(call) >= estimate_text(words)
 
 
 def test_an_error_shown_to_people_costs_nothing_and_images_cost_a_flat_rate() -> None:
