@@ -176,6 +176,7 @@ class App:
             data_dir=paths.data_dir(),
             default_model=self.models.default_model,
             choose_model=self.models.reachable,
+            require_model=self.models.require,
             model_info=self.models.info,
             roots=self._roots,
             jobs=lambda _session, on_change: ShellJobs(on_change),

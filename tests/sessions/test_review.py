@@ -194,3 +194,17 @@ async def test_proposals_are_there_after_a_restart(tmp_path: Path) -> None:
         assert len(proposal["hunks"]) == 2
         await app.request("session/delete", sessionId=session)
         assert app.deps.proposals is not None and app.deps.proposals.list(session) == []
+
+
+async def test_a_review_that_ends_with_its_session_is_no_failure(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    front = TestFront()
+    async with opened(tmp_path, ask_for_writes) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front)
+        proposal = (await front.seen("editProposed"))["proposal"]["proposalId"]
+        app.hub.live[session].stop()
+        # As at the end of a process, when what still waits is collected: there is no loop any more.
+        await anyio.to_thread.run_sync(app.deps.proposals.withdraw, proposal)
+    assert "a listener failed" not in caplog.text

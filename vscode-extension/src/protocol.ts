@@ -109,6 +109,9 @@ export interface Hunk {
   oldText: string;
   newText: string;
   state: "pending" | "landed" | "accepted" | "edited" | "rejected" | "reverted" | "conflict" | "superseded";
+  open?: boolean;
+  placed?: string;
+  why?: string;
 }
 
 export interface Proposal {
@@ -119,6 +122,11 @@ export interface Proposal {
   hunks: Hunk[];
   tool: string;
   reason: string;
+  sessionId?: string;
+  turnId?: string;
+  toolUseId?: string;
+  review?: Review;
+  creates?: boolean;
 }
 
 export interface Usage {
@@ -399,6 +407,7 @@ export interface Sent {
   turnId: string;
   queued?: boolean;
   result?: TurnResult;
+  saved?: boolean;
 }
 
 export interface Interrupted {
@@ -422,6 +431,12 @@ export interface Sessions {
   nextCursor?: string;
 }
 
+export interface CutTurn {
+  turnId: string;
+  messageId: string;
+  prompt: Json[];
+}
+
 export interface Attached {
   epoch: string;
   lastSeq: number;
@@ -436,6 +451,12 @@ export interface Attached {
   model: string;
   turnId?: string;
   nextCursor?: string;
+  title?: string;
+  cwd?: string;
+  queued?: string[];
+  interrupted?: CutTurn;
+  damaged?: number;
+  readOnly?: boolean;
 }
 
 export interface Forked {
@@ -498,8 +519,15 @@ export interface Proposals {
   proposals: Proposal[];
 }
 
+export interface Refused {
+  hunkId: string;
+  reason: string;
+}
+
 export interface Resolved {
   proposal: Proposal;
+  refused?: Refused[];
+  report?: string;
 }
 
 export interface Explained {
@@ -507,6 +535,7 @@ export interface Explained {
   step: string;
   reason: string;
   rule?: string;
+  sandbox?: string;
 }
 
 export interface CompletionItem {
@@ -553,6 +582,8 @@ export interface Settings {
   settings: Json;
   sources: Json[];
   warnings: Json[];
+  withheld?: string[];
+  value?: unknown;
 }
 
 // --- what the server asks ------------------------------------------------------------------------
@@ -571,6 +602,8 @@ export interface PermissionAsk {
   suggestions: Suggestion[];
   command?: ShellCommand;
   proposal?: Proposal;
+  parentToolUseId?: string;
+  orphan?: boolean;
 }
 
 export interface PermissionAnswer {
@@ -580,6 +613,7 @@ export interface PermissionAnswer {
   updatedInput?: Json;
   hunks?: HunkDecision[];
   message?: string;
+  interrupt?: boolean;
 }
 
 export interface Elicit {
@@ -606,6 +640,7 @@ export interface EditorQuery {
   range?: Range;
   version?: number;
   newName?: string;
+  query?: string;
   settleMs?: number;
 }
 
@@ -614,6 +649,7 @@ export interface EditorAnswer {
   value?: unknown;
   version?: number;
   settled?: boolean;
+  message?: string;
 }
 
 export interface EditorSave {
@@ -661,6 +697,7 @@ export interface ServerStatus {
 export interface TurnStarted {
   type: "turnStarted";
   prompt: string | Json[];
+  messageId?: string;
   sessionId?: string;
   model?: string;
   cwd?: string;
@@ -728,6 +765,7 @@ export interface ToolFinished {
 export interface ToolSummary {
   type: "toolSummary";
   text: string;
+  toolUseIds?: string[];
 }
 
 export interface MessageEvent {
@@ -736,12 +774,18 @@ export interface MessageEvent {
   content: Json[];
   id: string;
   meta?: Json | boolean;
+  timestamp?: number;
+  messageId?: string;
+  model?: string;
+  error?: string;
+  kind?: string;
 }
 
 export interface Tombstone {
   type: "tombstone";
   messageIds: string[];
   blockIds: string[];
+  reason?: string;
 }
 
 export interface Retrying {
@@ -750,6 +794,7 @@ export interface Retrying {
   maxAttempts: number;
   delayMs: number;
   status: number | null;
+  error?: string;
 }
 
 export interface Heartbeat {
@@ -772,6 +817,12 @@ export interface Compacted {
 export interface PermissionPending {
   type: "permissionPending";
   askId: string;
+  toolUseId?: string;
+  tool?: string;
+  title?: string;
+  reason?: string;
+  step?: string;
+  orphan?: boolean;
 }
 
 export interface PermissionResolved {
@@ -784,6 +835,7 @@ export interface PermissionResolved {
 export interface ElicitationPending {
   type: "elicitationPending";
   elicitId: string;
+  message?: string;
 }
 
 export interface ElicitationResolved {
@@ -834,11 +886,14 @@ export interface UsageEvent {
   contextTokens: number;
   contextWindow: number;
   costUsd: number;
+  totalCostUsd?: number;
 }
 
 export interface Status {
   type: "status";
   state: "idle" | "running" | "waiting" | "compacting";
+  model?: string;
+  mode?: string;
 }
 
 export interface Queued {
@@ -859,6 +914,7 @@ export interface Completed {
 export interface MaxTurnsReached {
   type: "maxTurnsReached";
   maxTurns?: number;
+  turnCount?: number;
 }
 
 export interface Job {

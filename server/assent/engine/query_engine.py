@@ -32,7 +32,6 @@ from assent.engine.prompt import freeze, system_layers
 from assent.engine.result import SUCCESS, result_of
 from assent.engine.state import State, Terminal
 from assent.engine.turn import Turn
-from assent.tools.executor import INTERRUPTED
 from assent.tools.tool import SessionState
 from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ToolError
@@ -372,7 +371,7 @@ class QueryEngine:
         waiting = unanswered(turn.history.messages)
         if waiting:
             known = {result.tool_use_id: result.block for result in turn.executor.results()} if turn.executor else {}
-            turn.post(turn.user_message(answers(waiting, known, INTERRUPTED), is_meta=False))
+            turn.post(turn.user_message(answers(waiting, known, turn.interruption()), is_meta=False))
 
     def _usage(self) -> ContextUsage:
         known = self._conversation

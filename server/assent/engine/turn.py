@@ -21,7 +21,7 @@ from assent.engine.history import History
 from assent.engine.merge import Background, Outlet
 from assent.engine.state import State
 from assent.engine.window import Window
-from assent.tools.executor import CallResult, ToolExecutor
+from assent.tools.executor import INTERRUPTED, CallResult, ToolExecutor
 from assent.tools.tool import AgentRunner, AnyTool, SessionState, ToolContext
 from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ToolError
@@ -186,7 +186,12 @@ class Turn:
             session_id=self.config.session_id,
             cwd=lambda: self.app.cwd,
             parent_tool_use_id=self.config.parent_tool_use_id,
+            interrupted=self.interruption,
         )
+
+    def interruption(self) -> str:
+        """What a call is told that was cut off by the end of the turn."""
+        return (self.config.abort.why if self.config.abort else "") or INTERRUPTED
 
     def tool_context(self, *, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext:
         services = self.config.services

@@ -4,16 +4,19 @@ The editor's come three ways (`initializationOptions.assent.settings`, `workspac
 `workspace/didChangeConfiguration`); the newest counts, laid over the first.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from assent.lsp.peer import RemoteError
 from assent.sessions.front import Call
 from assent.types.blocks import Json
-from assent.types.errors import SettingsError
+from assent.types.errors import ProtocolError, SettingsError
 from assent.types.ids import new_id
 
 if TYPE_CHECKING:
     from assent.lsp.connection import Connection
+
+_RESTRICTING = ("permissions.deny", "permissions.ask")  # these hold in a folder that is not trusted too
 
 
 def apply(connection: "Connection", values: Json) -> None:
@@ -93,9 +96,11 @@ async def get_settings(connection: "Connection", params: Json, call: Call) -> Js
 
 
 async def set_setting(connection: "Connection", params: Json, call: Call) -> Json:
-    cwd = _folder(connection, params)
+    cwd, scope = _folder(connection, params), params.get("scope", "user")
+    if scope != "user":
+        _check_project(connection, params, cwd)
     try:
-        connection.app.settings.set(params.get("scope", "user"), cwd, params["key"], params["value"])
+        connection.app.settings.set(scope, cwd, params["key"], params["value"])
     except OSError as error:
         raise SettingsError(f"the setting could not be saved: {error.strerror}", key=params["key"]) from None
     connection.status.publish()
@@ -106,6 +111,18 @@ HANDLERS = {
     "assent/settings/get": get_settings,
     "assent/settings/set": set_setting,
 }
+
+
+def _check_project(connection: "Connection", params: Json, cwd: str) -> None:
+    """Files of a project are written in the workspace only, and nothing that its trust would have to activate."""
+    folders = {*connection.client.roots(), *(session.cwd for session in connection.app.sessions.live.values())}
+    if not any(Path(cwd).resolve().is_relative_to(Path(folder).resolve()) for folder in folders):
+        hint = 'Open the folder, or save the setting for yourself (scope "user").'
+        raise ProtocolError("outsideWorkspace", f"{cwd} is not in the workspace", hint=hint)
+    restricts = params["value"] is None or params["key"] in _RESTRICTING
+    if not restricts and not connection.app.trust.trusted(cwd):
+        hint = "Trust the folder first (assent/trust/set); until then its settings do not apply."
+        raise ProtocolError("untrusted", f"{cwd} is not trusted", hint=hint)
 
 
 def _folder(connection: "Connection", params: Json) -> str:

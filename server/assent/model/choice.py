@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from assent.model import catalog
 from assent.model.settings import ModelSettings
+from assent.types.errors import NoCredentials
 from assent.types.ports import CallModel, ModelEvent, ModelInfo, ModelRequest
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ class Models:
         self._client: ModelClient | None = None
         self._stand_in: CallModel | None = None
         self.credentials: Credentials = self._settings.endpoint.credentials()
-        self.offline = offline_only or self._settings.offline or self.credentials.source == "none"
+        chosen_offline = offline_only or self._settings.offline
+        self._no_key = not chosen_offline and self.credentials.source == "none"
+        self.offline = chosen_offline or self._no_key
 
     @property
     def default_model(self) -> str:
@@ -43,6 +46,12 @@ class Models:
         if self.offline or wanted == catalog.OFFLINE_MODEL:
             return self.default_model
         return catalog.resolve(wanted)
+
+    def require(self, wanted: str) -> str:
+        """The model a person picks by name. The stand-in does not pretend to be it: no key, no such model."""
+        if self._no_key and wanted != catalog.OFFLINE_MODEL:
+            raise NoCredentials(f"{wanted} cannot be reached: there are no credentials ({self.credentials.detail})")
+        return self.reachable(wanted)
 
     def call(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         if request.model == catalog.OFFLINE_MODEL:

@@ -165,6 +165,7 @@ class SessionDeps:
 
     default_model: str = "claude-opus-4-8"
     choose_model: Callable[[str], str] = lambda model: model  # the model that can be reached for a wanted one
+    require_model: Callable[[str], str] = lambda model: model  # the same, but NoCredentials, no stand-in
     model_info: Callable[[str], ModelInfo] = lambda model: ModelInfo(id=model)
     roots: Callable[[], tuple[str, ...]] = lambda: ()  # workspace folders, from the editor only
     jobs: MakeJobs | None = None

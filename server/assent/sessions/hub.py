@@ -188,7 +188,9 @@ class Sessions:
     async def close(self, params: Json, call: Call) -> Json:
         """Let go of a session: its turn is stopped, its file is free for another process."""
         session = self.live.pop(str(params.get("sessionId")), None)
-        if session is not None:
+        if session is None:
+            library.found(self.deps.data_dir, params.get("sessionId"))  # raises unknownSession
+        else:
             await self._shut(session)
             self._summarise(session)
         return {}
@@ -337,7 +339,7 @@ class Sessions:
                 proposal_id = event.proposal["proposalId"]
                 session.publish({"type": "editResolved", "proposalId": proposal_id, "decisions": list(event.decisions)})
                 path = path_of(event.proposal["uri"])
-                if path is not None:
+                if path is not None and not session.closed:  # its turn will not go on: nobody reads what landed
                     self.spawn(partial(session.workspace.settled, path))
         session.proposals.changed()
 

@@ -37,7 +37,8 @@ def page(index: Index, data: Path, params: Json) -> tuple[list[Summary], str | N
     try:
         start = max(0, int(params.get("cursor") or 0))
     except ValueError:
-        raise ProtocolError("invalidParams", "the cursor is not one of ours") from None
+        hint = "Send the nextCursor of the page before, or none."
+        raise ProtocolError("invalidParams", "the cursor is not one of ours", hint=hint) from None
     end = start + PAGE
     return summaries[start:end], str(end) if end < len(summaries) else None
 

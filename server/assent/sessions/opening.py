@@ -10,7 +10,7 @@ import anyio.to_thread
 
 from assent.sessions.deps import EngineOptions, SessionDeps
 from assent.sessions.inbox import Turn
-from assent.sessions.options import chosen, options_from
+from assent.sessions.options import check_schema, chosen, options_from
 from assent.sessions.record import VERSION, Record, saved_state
 from assent.sessions.session import Session, Spawn
 from assent.storage import transcript
@@ -36,6 +36,8 @@ async def create(
     if mode not in MODES:
         raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
     options = _reachable(deps, chosen(params, settings, deps.default_model))
+    if options.json_schema is not None:
+        await anyio.to_thread.run_sync(check_schema, options.json_schema)
     paths = session_paths(data or deps.data_dir, cwd, new_id("s"))
     session = _session(deps, paths, cwd, options, mode, epoch, spawn, on_change, reopened=False)
     session.title = str(params.get("title") or "")[:200]

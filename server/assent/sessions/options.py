@@ -4,8 +4,9 @@ from typing import Any, cast
 
 from assent.sessions.deps import EngineOptions
 from assent.storage.settings import Settings
+from assent.tools.structured_output import StructuredOutput
 from assent.types.blocks import Json
-from assent.types.errors import ProtocolError
+from assent.types.errors import ProtocolError, ToolError
 
 
 def chosen(params: Json, settings: Settings, default_model: str) -> EngineOptions:
@@ -46,12 +47,21 @@ def thinking_config(value: object) -> Json | None:
             return {"type": "adaptive"} if value else {"type": "disabled"}
         case int():
             return {"type": "enabled", "budget_tokens": value} if value > 0 else {"type": "disabled"}
-        case str():
+        case "adaptive" | "enabled" | "disabled":
             return {"type": value}
-        case dict():
+        case {"type": "adaptive" | "enabled" | "disabled"}:
             return cast("Json", value)
         case _:
-            raise ProtocolError("invalidParams", "thinking must be a boolean, a number of tokens or an object")
+            hint = "A boolean, a number of tokens, adaptive, enabled, disabled, or an object of such a type."
+            raise ProtocolError("invalidParams", f"thinking cannot be {str(value)[:100]!r}", hint=hint)
+
+
+def check_schema(schema: Json) -> None:
+    """A schema that is none would only fail once the model has done the work. Loads a library: call it in a thread."""
+    try:
+        StructuredOutput(schema)
+    except ToolError as error:
+        raise ProtocolError("invalidParams", str(error), hint="jsonSchema is a JSON Schema of an object.") from None
 
 
 def _total(budget: object) -> int | None:

@@ -5,6 +5,7 @@ written whole whenever something in it changes.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from assent.storage.lock import SessionLock, acquire
 from assent.storage.paths import SessionPaths
 from assent.types import codec
 from assent.types.blocks import Json
-from assent.types.messages import Message
+from assent.types.messages import Message, UserMessage
 
 VERSION = 1
 
@@ -35,6 +36,7 @@ class Record:
         self._lock: SessionLock = acquire(paths.lock)
         self._journal = Journal(paths.transcript, secrets=secrets, on_trouble=on_trouble, disk=disk)
         self._state: Json = {}
+        self.unanswered: frozenset[str] = frozenset()  # calls whose results are not to be written: they are asked again
         self.on_append: Callable[[Message], None] = lambda _message: None
 
     @property
@@ -55,6 +57,11 @@ class Record:
         return self._journal.trouble is None
 
     def append(self, message: Message) -> None:
+        if self.unanswered and isinstance(message, UserMessage):
+            kept = tuple(block for block in message.content if block.get("tool_use_id") not in self.unanswered)
+            if not kept:
+                return
+            message = replace(message, content=kept)
         if transcript.keep(message):
             self._journal.append(codec.to_json(message))
             self.on_append(message)

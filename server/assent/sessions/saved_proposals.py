@@ -4,6 +4,7 @@ Typing changes them at every key, so they are saved when it rests, and when the 
 """
 
 import asyncio
+import contextlib
 
 from assent.editor.proposals import Proposals
 from assent.storage.files import SavedList
@@ -25,7 +26,8 @@ class SavedProposals:
 
     def changed(self) -> None:
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(REST_SECONDS, self.save)
+            with contextlib.suppress(RuntimeError):  # no loop any more: the process is ending, `shut` has saved them
+                self._timer = asyncio.get_running_loop().call_later(REST_SECONDS, self.save)
 
     def save(self) -> None:
         """Now, if anything has changed since the last time."""

@@ -38,6 +38,7 @@ from assent.types.permissions import MODES
 from assent.types.ports import Elicitation, ElicitationAnswer, FileText
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
+SHUT_DOWN = "Interrupted: the session was closed before this call finished. It may have run in part; check first."
 HOLD_SECONDS = 30.0  # a front that died before its answer was written must not hold its events for ever
 
 
@@ -72,6 +73,7 @@ class Session:
         self.interrupted: Json | None = None  # a turn that a crash cut short (S4)
         self.damage_told = False
         self.closed = False
+        self._left_asks: list[Json] = []  # nobody had answered when we were told to end
         self._on_change = on_change
         self._review: Review | None = None
         self._restoring = False
@@ -196,9 +198,10 @@ class Session:
 
     def configure(self, params: Json) -> Json:
         changes: dict[str, Any] = {}
-        for name in ("model", "effort"):
-            if name in params:
-                changes[name] = params[name]
+        if "model" in params:
+            changes["model"] = self.deps.require_model(params["model"])
+        if "effort" in params:
+            changes["effort"] = params["effort"]
         if "thinking" in params:
             changes["thinking"] = thinking_config(params["thinking"])
         if params.get("mode"):
@@ -341,7 +344,7 @@ class Session:
                 "turns": self.turns.count,
                 "rules": [rule.rule for rule in self.rules],
                 "queue": [*steering, *(turn.to_json() for turn in self.inbox.waiting)],
-                "asks": self.asks.pending("permission"),
+                "asks": self._left_asks or self.asks.pending("permission"),
             }
         )
 
@@ -356,8 +359,13 @@ class Session:
 
     def stop(self) -> None:
         """Ask the turn to end; `stopped` waits for it. A turn that is cut off instead shows as interrupted later."""
+        if self.turn is not None and not self.closed:
+            # The next process asks once more (Q11), so the call must stay unanswered in the file.
+            mine = [ask for ask in self.asks.pending("permission") if ask.get("turnId") == self.turn_id]
+            self._left_asks = mine[:1]  # of several only one can be taken up again
+            self.record.unanswered = frozenset(str(ask["toolUseId"]) for ask in self._left_asks)
         self.closed = True
-        self.turns.abort()
+        self.turns.abort(why=SHUT_DOWN)
 
     async def stopped(self) -> None:
         if self.turn is not None:

@@ -99,9 +99,9 @@ class Turns:
         await turn.done.wait()
         return {"interrupted": True, "queued": self.inbox.ids()}
 
-    def abort(self) -> None:
+    def abort(self, *, why: str = "") -> None:
         self.inbox.paused = True
-        self._abort.abort()
+        self._abort.abort(why=why)
 
     async def engine(self) -> Engine:
         """The engine, built (again) from the transcript if need be."""

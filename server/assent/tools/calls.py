@@ -68,7 +68,7 @@ class Call:
     started: bool = False  # `tool.call` has begun: it may have touched the world
     result: CallResult | None = None
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    cancel_reason: str = INTERRUPTED
+    cancel_reason: str = ""  # empty: the turn was stopped
     began: float = 0.0
 
 

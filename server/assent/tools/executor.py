@@ -51,11 +51,13 @@ class ToolExecutor:
         session_id: str = "",
         cwd: Callable[[], str] = lambda: "",
         parent_tool_use_id: str | None = None,
+        interrupted: Callable[[], str] = lambda: INTERRUPTED,
     ) -> None:
         self._tools = tools
         self._emit = emit
         self._clock = clock
         self._parent = parent_tool_use_id
+        self._interrupted = interrupted
         self._caller = Caller(
             can_use_tool=can_use_tool,
             make_context=make_context,
@@ -83,7 +85,7 @@ class ToolExecutor:
             return await self._group.__aexit__(kind, error, trace)
         finally:
             for call in self._calls:
-                self._settle(call, Ending(ended="cancelled", content=INTERRUPTED))
+                self._settle(call, Ending(ended="cancelled", content=self._interrupted()))
 
     @property
     def asked(self) -> int:
@@ -181,7 +183,7 @@ class ToolExecutor:
             words = f"{call.name} failed unexpectedly: {type(error).__name__}: {error}"
             self._settle(call, Ending(ended="failed", content=words))
         finally:
-            self._settle(call, Ending(ended="cancelled", content=call.cancel_reason))
+            self._settle(call, Ending(ended="cancelled", content=call.cancel_reason or self._interrupted()))
 
     def _settle(self, call: Call, ending: Ending) -> None:
         """Answer a call, once; later answers are ignored."""

@@ -28,6 +28,8 @@ class PermissionAsk(Wire):
     suggestions: list[Suggestion]
     command: ShellCommand | None = None
     proposal: Proposal | None = None
+    parent_tool_use_id: str | None = None
+    orphan: bool | None = None  # its process ended before anyone answered; asked once more
 
 
 class PermissionAnswer(Wire):
@@ -37,6 +39,7 @@ class PermissionAnswer(Wire):
     updated_input: Json | None = None
     hunks: list[Json] | None = None
     message: str | None = None
+    interrupt: bool | None = None  # with deny: stop the whole turn
 
 
 class Elicit(Wire):
@@ -63,6 +66,7 @@ class EditorQuery(Wire):
     range: Range | None = None
     version: int | None = None
     new_name: str | None = None
+    query: str | None = None  # of symbols in the whole workspace
     settle_ms: int | None = None
 
 
@@ -71,6 +75,7 @@ class EditorAnswer(Wire):
     value: Any = None
     version: int | None = None
     settled: bool | None = None
+    message: str | None = None
 
 
 class EditorSave(Wire):

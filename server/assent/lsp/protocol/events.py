@@ -13,6 +13,7 @@ class TurnStarted(Event, tag="turnStarted"):
     """The prompt, and what the engine's init message says of the session."""
 
     prompt: str | list[Json]
+    message_id: str | None = None
     session_id: str | None = None
     model: str | None = None
     cwd: str | None = None
@@ -71,6 +72,7 @@ class ToolFinished(Event, tag="toolFinished"):
 
 class ToolSummary(Event, tag="toolSummary"):
     text: str
+    tool_use_ids: list[str] | None = None
 
 
 class MessageEvent(Event, tag="message"):
@@ -78,11 +80,17 @@ class MessageEvent(Event, tag="message"):
     content: list[Json]
     id: str
     meta: Json | bool | None = None
+    timestamp: float | None = None
+    message_id: str | None = None  # the model's own, shared by all blocks of one answer
+    model: str | None = None
+    error: str | None = None
+    kind: str | None = None  # of what was attached for the model
 
 
 class Tombstone(Event, tag="tombstone"):
     message_ids: list[str]
     block_ids: list[str]
+    reason: str | None = None
 
 
 class Retrying(Event, tag="retrying"):
@@ -90,6 +98,7 @@ class Retrying(Event, tag="retrying"):
     max_attempts: int
     delay_ms: int
     status: int | None
+    error: str | None = None
 
 
 class Heartbeat(Event, tag="heartbeat"):
@@ -109,6 +118,12 @@ class Compacted(Event, tag="compacted"):
 
 class PermissionPending(Event, tag="permissionPending"):
     ask_id: str
+    tool_use_id: str | None = None
+    tool: str | None = None
+    title: str | None = None
+    reason: str | None = None
+    step: str | None = None
+    orphan: bool | None = None
 
 
 class PermissionResolved(Event, tag="permissionResolved"):
@@ -119,6 +134,7 @@ class PermissionResolved(Event, tag="permissionResolved"):
 
 class ElicitationPending(Event, tag="elicitationPending"):
     elicit_id: str
+    message: str | None = None
 
 
 class ElicitationResolved(Event, tag="elicitationResolved"):
@@ -161,10 +177,13 @@ class UsageEvent(Event, tag="usage"):
     context_tokens: int
     context_window: int
     cost_usd: float
+    total_cost_usd: float | None = None
 
 
 class Status(Event, tag="status"):
     state: Literal["idle", "running", "waiting", "compacting"]
+    model: str | None = None
+    mode: str | None = None
 
 
 class Queued(Event, tag="queued"):
@@ -181,6 +200,7 @@ class Completed(Event, tag="completed"):
 
 class MaxTurnsReached(Event, tag="maxTurnsReached"):
     max_turns: int | None = None
+    turn_count: int | None = None
 
 
 class Job(Event, tag="job"):

@@ -30,6 +30,7 @@ class Sent(Wire):
     turn_id: str
     queued: bool | None = None
     result: TurnResult | None = None
+    saved: bool | None = None  # false: the disk did not take the message yet
 
 
 class Interrupted(Wire):
@@ -53,6 +54,14 @@ class Sessions(Wire):
     next_cursor: str | None = None
 
 
+class CutTurn(Wire):
+    """A turn that the end of its process cut short; `assent/session/retry` plays it again."""
+
+    turn_id: str
+    message_id: str
+    prompt: list[Json]
+
+
 class Attached(Wire):
     epoch: str
     last_seq: int
@@ -67,6 +76,12 @@ class Attached(Wire):
     model: str
     turn_id: str | None = None
     next_cursor: str | None = None
+    title: str | None = None
+    cwd: str | None = None
+    queued: list[str] | None = None  # clientMessageIds
+    interrupted: CutTurn | None = None
+    damaged: int | None = None  # lines of the file that could not be read
+    read_only: bool | None = None  # another process owns it: no events, no turns
 
 
 class Forked(Wire):
@@ -131,8 +146,15 @@ class Proposals(Wire):
     proposals: list[Proposal]
 
 
+class Refused(Wire):
+    hunk_id: str
+    reason: str
+
+
 class Resolved(Wire):
     proposal: Proposal
+    refused: list[Refused] | None = None  # decisions that could not be carried out
+    report: str | None = None  # what the model is told
 
 
 class Explained(Wire):
@@ -140,6 +162,7 @@ class Explained(Wire):
     step: str
     reason: str
     rule: str | None = None
+    sandbox: str | None = None  # of a shell command: what would confine it
 
 
 class CompletionItem(Wire):
@@ -186,3 +209,5 @@ class Settings(Wire):
     settings: Json
     sources: list[Json]
     warnings: list[Json]
+    withheld: list[str] | None = None  # what trusting the folder would activate
+    value: Any = None  # of the key that was asked for

@@ -69,6 +69,9 @@ class Hunk(Wire):
     old_text: str
     new_text: str
     state: Literal["pending", "landed", "accepted", "edited", "rejected", "reverted", "conflict", "superseded"]
+    open: bool | None = None  # a decision is still possible
+    placed: str | None = None  # what stands in the file instead of newText
+    why: str | None = None  # of a conflict
 
 
 class Proposal(Wire):
@@ -79,6 +82,11 @@ class Proposal(Wire):
     hunks: list[Hunk]
     tool: str
     reason: str
+    session_id: str | None = None
+    turn_id: str | None = None
+    tool_use_id: str | None = None
+    review: Review | None = None
+    creates: bool | None = None
 
 
 class Usage(Wire):
