@@ -88,7 +88,7 @@ def test_landed_edits_are_saved_before_a_command_and_nothing_else_is(newest: Sta
 
 
 def test_edits_that_land_at_once_stay_marked_and_can_be_taken_back(newest: Start) -> None:
-    editor = newest()
+    editor = newest(config="vim.g.assent = vim.tbl_extend('force', vim.g.assent, { trusted = true })\n")
     open_chat(editor)
     editor.command("Assent mode acceptEdits")
     editor.see("· acceptEdits")

@@ -9,6 +9,7 @@ from nvimscreen.scenes import GREETER, Start, open_chat, send, session
 
 pytestmark = pytest.mark.editor
 
+
 def test_the_chat_streams_an_answer_and_says_who_answers(start: Start) -> None:
     editor = start()
     open_chat(editor)
