@@ -4,8 +4,11 @@ import shlex
 
 import pytest
 
+from assent.permissions.chain import decide
+from assent.permissions.context import PermissionContext
 from assent.permissions.globs import absolute_patterns, compiled, literal_prefix
 from assent.permissions.rules import RuleError, RuleSet, parse_rule
+from assent.types.permissions import Action
 from permissions.scratch import Scratch
 
 
@@ -315,3 +318,17 @@ def test_nothing_slips_past_a_deny_rule_by_sheer_size(shared_ws: Scratch, comman
     for mode in ("default", "bypassPermissions"):
         assert shared_ws.bash(command, mode=mode, deny=rules, allow=["Bash"]).decision in ("ask", "deny")
     assert shared_ws.bash(command).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("bash(curl:*)", Action(tool="Bash", input={"command": "curl x"}, command="curl x")),
+        ("READ(~/.ssh/**)", Action(tool="Read", input={}, reads=("/home/u/.ssh/id",), read_only=True)),
+        ("webfetch", Action(tool="WebFetch", input={}, url="https://example.org/")),
+    ],
+)
+def test_a_deny_rule_is_not_lost_over_the_case_of_a_letter(line: str, call: Action) -> None:
+    rules = RuleSet.from_settings({"user": {"deny": [line]}})
+    context = PermissionContext(cwd="/home/u/w", home="/home/u", rules=rules, mode="bypassPermissions")
+    assert decide(call, context).decision == "deny"

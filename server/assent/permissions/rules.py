@@ -22,6 +22,7 @@ Behaviour = Literal["allow", "ask", "deny"]
 BEHAVIOURS: tuple[Behaviour, ...] = ("deny", "ask", "allow")
 READERS = frozenset({"Read", "Glob", "Grep"})
 EDITORS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+_SPELLING = {name.casefold(): name for name in READERS | EDITORS | {"Bash", "WebFetch", "WebSearch", "Agent"}}
 FROM_PROJECT: frozenset[RuleSource] = frozenset({"project", "local", "editor"})
 """Sources that a workspace's own files can fill: before trust they may only restrict (P14)."""
 
@@ -147,6 +148,7 @@ def parse_rule(text: object, *, behaviour: Behaviour = "allow", source: RuleSour
         raise RuleError("write `Tool` or `Tool(pattern)`")
     tool, pattern = shape["tool"], shape["pattern"]
     tool = tool.removesuffix("__*")  # mcp__server__* is another way to write mcp__server
+    tool = _SPELLING.get(tool.casefold(), tool)  # a deny rule must not be lost over a small letter
     rule = Rule(text=line, tool=tool, behaviour=behaviour, source=source)
     if pattern is None or (pattern.strip() in ("*", "**") and tool not in ("Bash", "WebFetch")):
         return rule
