@@ -54,7 +54,11 @@ SCHEMA: Json = {
         "review": {"type": "string", "enum": ["before", "after", "off"]},
         "maxTurns": {"type": "integer", "minimum": 1, "description": "The most steps in one turn."},
         "maxBudgetUsd": {"type": "number", "minimum": 0},
-        "backgroundCalls": {"type": "object", "additionalProperties": {"type": "boolean"}},
+        "backgroundCalls": {
+            "type": "object",
+            "description": "Calls to the small model beside the conversation; each kind is off unless true.",
+            "properties": dict.fromkeys(("summary", "collapse", "suggestion", "memory", "dream"), {"type": "boolean"}),
+        },
         "appendSystemPrompt": {"type": "string"},
         "memory": {"type": "boolean", "description": "Read ASSENT.md, AGENTS.md and CLAUDE.md."},
         "allowPrivateAddresses": {"type": "array", "items": {"type": "string"}},
