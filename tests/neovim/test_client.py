@@ -1,6 +1,7 @@
 """The plugin as a language client: one server however it is started, the user's own servers asked, files saved."""
 
 import sys
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_the_users_own_language_server_answers_editor_queries(newest: Start) -> 
         "for the other server",
     )
 
-    def query(kind: str) -> object:
+    def query(kind: str) -> Any:
         editor.lua(
             """
 _G.answer = nil
@@ -61,10 +62,10 @@ coroutine.wrap(function() _G.answer = require("assent.queries").query(params) en
         editor.until(lambda: bool(editor.lua("return _G.answer ~= nil")), f"for {kind}")
         return editor.lua("return { _G.answer.status, _G.answer.value }")
 
-    status, value = query("definition")  # pyright: ignore[reportGeneralTypeIssues] -- a pair, by the Lua above
+    status, value = query("definition")
     assert status == "success" and value[0]["range"]["start"] == {"line": 4, "character": 4}
     assert query("hover") == ["success", {"markdown": "*greets*"}]
-    assert query("rename")[0] == "noServer"  # pyright: ignore[reportIndexIssue] -- a pair, by the Lua above
+    assert query("rename")[0] == "noServer"
 
 
 def test_landed_edits_are_saved_before_a_command_and_nothing_else_is(newest: Start, model: FakeApi) -> None:

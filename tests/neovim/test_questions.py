@@ -2,7 +2,7 @@
 
 import pytest
 
-from fakeapi import FakeApi, text, tool
+from fakeapi import Block, FakeApi, text, tool
 from nvimscreen.scenes import GREETER, Start, open_chat, send, session
 
 pytestmark = pytest.mark.editor
@@ -22,7 +22,7 @@ end
 """
 
 
-def ask_to_choose(multi: bool) -> object:
+def ask_to_choose(*, multi: bool) -> Block:
     options = [{"label": "tabs", "description": "one each"}, {"label": "spaces", "description": "two each"}]
     question = {"question": "How to indent?", "header": "Indent", "options": options, "multiSelect": multi}
     return tool("AskUserQuestion", questions=[question])

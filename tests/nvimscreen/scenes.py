@@ -1,8 +1,9 @@
 """What the tests of the plugin do again and again: the project they work in, and the first steps of a conversation."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from nvimscreen import Neovim
 
@@ -12,14 +13,14 @@ Start = Callable[..., Neovim]
 
 
 @contextmanager
-def editors(version: str, folder: Path) -> Iterator[Start]:
+def editors(version: str, folder: Path) -> Generator[Start]:
     """Start as many editors as wanted in one project; all of them end with the block."""
     (folder / "project" / ".git").mkdir(parents=True)
     (folder / "project" / "greeter.py").write_text(GREETER)
     opened: list[Neovim] = []
 
-    def start(**options: object) -> Neovim:
-        editor = Neovim(version=version, folder=folder, **options)  # pyright: ignore[reportArgumentType] -- passed on
+    def start(**options: Any) -> Neovim:
+        editor = Neovim(version=version, folder=folder, **options)
         opened.append(editor)
         return editor
 
