@@ -18,7 +18,7 @@ def unknown(value: Any, described: Json, at: str) -> list[str]:
     """Fields of a value that its description does not have, all the way down."""
     options = [described, *cast("list[Json]", described.get("anyOf", ()))]
     if isinstance(value, list):
-        items: Json = next((option for option in options if "items" in option), {"items": {}})["items"]
+        items: Json = next((option["items"] for option in options if "items" in option), cast("Json", {}))
         found = cast("list[Any]", value)
         return [fault for index, item in enumerate(found) for fault in unknown(item, items, f"{at}[{index}]")]
     known: Json | None = next((option["properties"] for option in options if "properties" in option), None)
