@@ -26,7 +26,7 @@ ROUNDS = 2000
 
 
 def main() -> list[dict[str, Any]]:
-    """Rows of {name, unit, median, p99, floor, ratio, target}."""
+    """The median (aim: under 1 ms) and the 99th percentile (under 10 ms), against a bare parse."""
     assert 195 <= len(COMMAND) <= 205, len(COMMAND)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "ws")
@@ -43,14 +43,13 @@ def main() -> list[dict[str, Any]]:
     base = statistics.median(floor)
     return [
         {
-            "name": "permission decision, 200-character command",
+            "name": f"{what} of a decision, 200-character command",
+            "ours": ours,
+            "floor": base,
             "unit": "ms",
-            "median": round(median, 3),
-            "p99": round(p99, 3),
-            "floor": round(base, 3),
-            "ratio": round(median / base, 1),
-            "target": "median < 1 ms, p99 < 10 ms",
+            "ratio": ours / base,
         }
+        for what, ours in (("Decision, median", median), ("Decision, p99", p99))
     ]
 
 
