@@ -13,7 +13,7 @@ from typing import Any, Self
 import pynvim
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 15.0  # seconds; only ever spent when something is broken
+PATIENCE = 45.0  # seconds; only ever spent when something is broken
 SERVER = [sys.executable, "-m", "assent.cli.main", "serve", "--stdio"]
 
 
