@@ -25,7 +25,7 @@ def test_the_named_command_answers_initialize(command: list[str], tmp_path: Path
     launcher = tmp_path / "assent"
     launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assent.cli.main "$@" --offline\n')
     launcher.chmod(0o755)
-    params = {"processId": None, "rootUri": None, "capabilities": {}}
+    params: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
     done = subprocess.run(
         command,

@@ -57,7 +57,9 @@ SCHEMA: Json = {
         "backgroundCalls": {
             "type": "object",
             "description": "Calls to the small model beside the conversation; each kind is off unless true.",
-            "properties": dict.fromkeys(("summary", "collapse", "suggestion", "memory", "dream"), {"type": "boolean"}),
+            "properties": {
+                kind: {"type": "boolean"} for kind in ("summary", "collapse", "suggestion", "memory", "dream")
+            },
         },
         "appendSystemPrompt": {"type": "string"},
         "memory": {"type": "boolean", "description": "Read ASSENT.md, AGENTS.md and CLAUDE.md."},
