@@ -166,7 +166,7 @@ TABLE: dict[str, list[Row]] = {
     ],
     "7 mode": [
         ("Edit", {"file_path": "a.py"}, {"mode": "acceptEdits"}, "allow mode"),
-        ("Edit", {"file_path": "a.py"}, {"mode": "acceptEdits", "trusted": False}, "ask consolidation"),
+        ("Edit", {"file_path": "a.py"}, {"mode": "acceptEdits", "trusted": False}, "allow mode"),
         ("Bash", {"command": "mkdir -p new && touch new/x"}, {"mode": "acceptEdits"}, "allow mode"),
         ("Bash", {"command": "cp a.py c.py"}, {"mode": "acceptEdits"}, "allow mode"),
         ("Bash", {"command": "mv a.py sub/z.py"}, {"mode": "acceptEdits"}, "allow mode"),

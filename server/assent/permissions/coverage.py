@@ -88,8 +88,11 @@ def part_covered(case: Case, part: Part, *, by: By, rules: RuleSet | None = None
 
 
 def edit_covered(case: Case) -> bool:
-    """acceptEdits: edits inside the workspace, by an editing tool or by a plain file command."""
-    if case.context.effective_mode != "acceptEdits" or not case.context.trusted:
+    """acceptEdits: edits inside the workspace, by an editing tool or by a plain file command.
+
+    The mode is the user's own word: what an untrusted project's files say about it never gets here.
+    """
+    if case.context.effective_mode != "acceptEdits":
         return False
     if case.shell is not None:
         return shell_covered(case, by="mode")
