@@ -1,6 +1,6 @@
-"""The extension in a real workbench (code-server and Chromium): see workbench/main.test.mjs for the scenes.
+"""The extension in a real workbench (code-server and Chromium): see workbench/*.test.mjs for the scenes.
 
-The scenes share one workbench and run once; here each is one test. As root the tools are installed by `setup.sh`;
+The scenes of a file share one workbench and run once; here each is one test. As root the tools are installed by `setup.sh`;
 otherwise it uses what it finds, or says what is missing and how to get it.
 """
 
@@ -15,8 +15,12 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-SCENES = HERE / "workbench" / "main.test.mjs"
-NAMES = re.findall(r'^scene\("([^"]+)"', SCENES.read_text(encoding="utf-8"), re.MULTILINE)
+SCENES = sorted((HERE / "workbench").glob("*.test.mjs"))
+NAMES = [
+    name
+    for scenes in SCENES
+    for name in re.findall(r'^scene\("([^"]+)"', scenes.read_text(encoding="utf-8"), re.MULTILINE)
+]
 
 pytestmark = pytest.mark.editor
 
@@ -40,7 +44,7 @@ def outcome(built: Path) -> Outcome:
         "ASSENT_CHROMIUM": os.environ.get("ASSENT_CHROMIUM") or chromium,
     }
     done = subprocess.run(
-        ["node", "--test", "--test-concurrency=1", "--test-reporter=tap", str(SCENES)],
+        ["node", "--test", "--test-concurrency=1", "--test-reporter=tap", *map(str, SCENES)],
         env=environment,
         capture_output=True,
         text=True,

@@ -58,10 +58,11 @@ export class Actions {
   async terminalSelection(): Promise<void> {
     // The stable API gives no terminal selection; the clipboard is borrowed and given back.
     const before = await vscode.env.clipboard.readText();
+    await vscode.env.clipboard.writeText("");
     await vscode.commands.executeCommand("workbench.action.terminal.copySelection");
     const text = await vscode.env.clipboard.readText();
     await vscode.env.clipboard.writeText(before);
-    if (!text.trim() || text === before) return void vscode.window.showInformationMessage("Assent: select something in the terminal first.");
+    if (!text.trim()) return void vscode.window.showInformationMessage("Assent: select something in the terminal first.");
     const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map((run) => run[0].length + 1)));
     await this.chat.compose(`From the terminal:\n${fence}\n${text.trimEnd()}\n${fence}\n`, []);
   }

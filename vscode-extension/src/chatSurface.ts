@@ -54,6 +54,11 @@ export class ChatSurface implements vscode.Disposable {
     else if (message.type === "insert" || message.type === "focus" || message.type === "showHistory") this.early.push(message);
   }
 
+  /** The editor drops a page that is out of sight and loads it anew; what is told meanwhile waits for it. */
+  hidden(): void {
+    this.ready = false;
+  }
+
   focus(): void {
     this.reveal();
     this.post({ type: "focus" });
@@ -116,7 +121,7 @@ export class ChatSurface implements vscode.Disposable {
         if (session) await sessions.interrupt(session);
         break;
       case "resume":
-        await sessions.send(await this.current(), { text: "Continue where you left off.", images: [], mentions: [], whenBusy: "queue" });
+        await sessions.resume(await this.current());
         break;
       case "retry":
         await this.retry();
@@ -280,8 +285,12 @@ export class ChatSurface implements vscode.Disposable {
     ];
     const chosen = await vscode.window.showQuickPick(options, { title: "Rewind to before this message", placeHolder: probe.conflicts.length ? `${probe.conflicts.length} files changed since by someone else will be left alone` : "What should be restored?" });
     if (!chosen) return;
+    const prompt = session.data.items.find((item) => item.kind === "user" && item.messageId === messageId);
     await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore: chosen.restore });
-    if (chosen.restore !== "code") session.dispatch({ type: "truncated", messageId });
+    if (chosen.restore === "code") return;
+    session.dispatch({ type: "truncated", messageId });
+    // Whoever goes back usually wants to say it differently.
+    if (prompt?.kind === "user" && !this.hasDraft) this.post({ type: "insert", text: prompt.text, mentions: [], replace: true });
   }
 
   private async context(): Promise<void> {

@@ -44,11 +44,14 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       this,
       view.webview,
       "view",
-      () => view.show(true),
+      () => view.show(false),
       (session) => void this.context.workspaceState.update(SIDEBAR_SESSION, session.sessionId),
     );
     this.sidebar = { view, surface };
     this.lastUsed ??= surface;
+    view.onDidChangeVisibility(() => {
+      if (!view.visible) surface.hidden();
+    });
     view.onDidDispose(() => {
       surface.dispose();
       if (this.sidebar?.view === view) this.sidebar = undefined;
@@ -167,6 +170,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.lastUsed = surface;
     panel.onDidChangeViewState(() => {
       if (panel.active) this.lastUsed = surface;
+      if (!panel.visible) surface.hidden();
     });
     panel.onDidDispose(() => {
       surface.dispose();

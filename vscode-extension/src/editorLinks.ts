@@ -36,10 +36,12 @@ export async function openFile(file: string, line?: number): Promise<void> {
   }
 }
 
+/** A dropped file. In a remote window the page names it as the browser side does; here it is a file of this machine. */
 export function chipOf(uri: string): MentionChip[] {
   try {
     const parsed = vscode.Uri.parse(uri, true);
-    return parsed.scheme === "file" ? [{ uri: parsed.toString(), label: vscode.workspace.asRelativePath(parsed) }] : [];
+    const file = parsed.scheme === "vscode-remote" && vscode.env.remoteName ? vscode.Uri.file(parsed.path) : parsed;
+    return file.scheme === "file" ? [{ uri: file.toString(), label: vscode.workspace.asRelativePath(file) }] : [];
   } catch {
     return [];
   }

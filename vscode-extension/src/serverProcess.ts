@@ -28,6 +28,7 @@ export class ServerProcess implements vscode.Disposable {
   private crashes: number[] = [];
   private tail = "";
   private stopping = false;
+  private wanted = false;
   private starting: Promise<void> | undefined;
   /** Fires on every start and restart, when requests may be sent. */
   readonly onDidStart = this.started.event;
@@ -70,14 +71,18 @@ export class ServerProcess implements vscode.Disposable {
   }
 
   start(): Promise<void> {
-    this.starting ??= this.launch().finally(() => {
-      if (this.panel.kind === "failed") this.starting = undefined;
+    this.wanted = true;
+    if (this.starting) return this.starting;
+    const launch: Promise<void> = this.launch().finally(() => {
+      if (this.panel.kind === "failed" && this.starting === launch) this.starting = undefined;
     });
-    return this.starting;
+    this.starting = launch;
+    return launch;
   }
 
+  /** Also after a failure: a corrected setting or a new key is tried at once. */
   async restart(): Promise<void> {
-    if (!this.starting) return;
+    if (!this.wanted) return;
     this.crashes = [];
     await this.stop();
     await this.start();

@@ -210,7 +210,15 @@ export class Sessions implements vscode.Disposable {
     if (!pending) return;
     this.asks.delete(pending[0]);
     pending[1].resolve(answer);
-    this.waited.fire(this.get(pending[1].ask.sessionId));
+    const session = this.get(pending[1].ask.sessionId);
+    this.waited.fire(session);
+    // A question from before a crash or a reload has no turn to go back to: answering it is wanting to go on.
+    if (pending[1].ask.orphan && !session.data.running) void this.resume(session);
+  }
+
+  /** Goes on with a turn that was cut off; what it had asked about is taken up first. */
+  async resume(session: LiveSession): Promise<void> {
+    await this.send(session, { text: "Continue where you left off.", images: [], mentions: [], whenBusy: "queue" });
   }
 
   answerElicit(elicitId: string, answer: ElicitAnswer): void {

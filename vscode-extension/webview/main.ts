@@ -217,8 +217,8 @@ function drawAround(): void {
 function drawDock(): void {
   const data = conversation.data;
   const wanted = new Map<string, { source: unknown; make(): HTMLElement }>();
-  for (const ask of data.asks) wanted.set(ask.askId, { source: fingerprint(ask), make: () => askCard(ask, { answer: (askId, answer) => post({ type: "answerAsk", askId, answer }), showDiff: (proposalId) => post({ type: "showDiff", proposalId }), openFile: rowHost.openFile, short: rowHost.short }) });
-  for (const elicit of data.elicits) wanted.set(elicit.elicitId, { source: elicit.requestId, make: () => elicitForm(elicit, { answer: (elicitId, answer) => post({ type: "answerElicit", elicitId, answer }), openLink: (link) => post({ type: "openLink", link }) }) });
+  for (const ask of data.asks) wanted.set(ask.askId, { source: fingerprint(ask), make: () => askCard(ask, { answer: (askId, answer) => answered({ type: "answerAsk", askId, answer }), showDiff: (proposalId) => post({ type: "showDiff", proposalId }), openFile: rowHost.openFile, short: rowHost.short }) });
+  for (const elicit of data.elicits) wanted.set(elicit.elicitId, { source: elicit.requestId, make: () => elicitForm(elicit, { answer: (elicitId, answer) => answered({ type: "answerElicit", elicitId, answer }), openLink: (link) => post({ type: "openLink", link }) }) });
   for (const [id, card] of cards) {
     if (wanted.has(id)) continue;
     card.element.remove();
@@ -233,6 +233,12 @@ function drawDock(): void {
     cards.set(id, { element, source: each.source });
   }
   dock.hidden = cards.size === 0;
+}
+
+/** The card is about to go, and the focus in it would go with it. */
+function answered(message: ToHost): void {
+  post(message);
+  composer.focus();
 }
 
 function fingerprint(ask: PermissionAsk): string {
@@ -390,6 +396,10 @@ document.addEventListener("click", (event) => {
   if (!(link instanceof HTMLElement)) return;
   event.preventDefault();
   post({ type: "openLink", link: link.dataset["link"] ?? "" });
+});
+// The editor's "focus this view" reaches the page, not a place in it.
+window.addEventListener("focus", () => {
+  if (!document.activeElement || document.activeElement === document.body) composer.focus();
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !facts.hidden) {

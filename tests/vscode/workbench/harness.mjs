@@ -50,10 +50,7 @@ export class Workbench {
     const user = join(this.home, "data", "User");
     mkdirSync(user, { recursive: true });
     writeFileSync(join(user, "settings.json"), JSON.stringify({ ...SETTINGS, "workbench.colorTheme": theme, ...settings }));
-    // The window is a remote one: settings of the machine are read from the machine's own file.
-    const machine = join(this.home, "data", "Machine");
-    mkdirSync(machine, { recursive: true });
-    writeFileSync(join(machine, "settings.json"), JSON.stringify({ "assent.server.python": PYTHON }));
+    this.machine({});
     installExtension(join(this.home, "extensions"));
     await this.startServer();
     this.browser = await chromium.launch({
@@ -68,6 +65,13 @@ export class Workbench {
     await this.openChat();
     await this.ready();
     await this.widen(440);
+  }
+
+  /** The window is a remote one: settings of the machine are read from the machine's own file. */
+  machine(changes) {
+    const folder = join(this.home, "data", "Machine");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "settings.json"), JSON.stringify({ "assent.server.python": PYTHON, ...changes }));
   }
 
   /** Gives the side bar this width, with the mouse, as a person would. */
@@ -123,6 +127,7 @@ export class Workbench {
   async newChat() {
     await this.command("Assent: New Chat");
     await this.chat.locator(".welcome h2").waitFor();
+    await until(() => this.page.evaluate(() => document.activeElement?.tagName === "IFRAME"), "the focus in the chat");
   }
 
   async say(text) {
@@ -142,11 +147,16 @@ export class Workbench {
   }
 
   async openFile(name) {
-    await this.page.keyboard.press("Control+P");
     const input = this.page.locator(".quick-input-widget input[type=text]");
-    await input.waitFor();
-    await input.fill(name);
-    await this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name.split("/").at(-1) }).first().waitFor();
+    const row = this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name.split("/").at(-1) }).first();
+    // A focus that is still on its way to another part closes the list; it is opened again.
+    await until(async () => {
+      await this.page.keyboard.press("Control+P");
+      await input.waitFor({ timeout: 4000 });
+      await input.fill(name, { timeout: 4000 });
+      await row.waitFor({ timeout: 4000 });
+      return true;
+    }, `${name} in the list of files`);
     await input.press("Enter");
     await this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1)}"]`).waitFor();
   }

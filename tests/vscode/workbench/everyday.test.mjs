@@ -1,0 +1,326 @@
+// What people do around a conversation, in a real workbench with a light theme and a git repository:
+// images and files brought in, changed minds, the editor's own places to ask from, and what is said when things fail.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { textOf, toolResults, until, Workbench } from "./harness.mjs";
+
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const WAIT = { timeout: 30_000 };
+
+const bench = new Workbench();
+let shown = 0;
+
+before(async () => {
+  bench.write({ "app.py": "speed = 1\n", "two.py": "second = 2\n", "draft.txt": "saved words\n", "place.py": "# here\n", "docs/guide.md": "# Guide\n" });
+  const git = (...args) => execFileSync("git", ["-C", bench.folder, "-c", "user.name=Test", "-c", "user.email=test@example.org", ...args], { stdio: "ignore" });
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "Start");
+  await bench.start({ theme: "Default Light Modern", settings: { "git.enabled": true, "git.openRepositoryInParentFolders": "never" } });
+});
+after(() => bench.stop());
+afterEach(async (context) => {
+  shown += 1;
+  if (context.passed) return;
+  await bench.shot(`everyday-failed-${shown}`).catch(() => {});
+  await bench.page?.keyboard.press("Escape").catch(() => {});
+});
+
+const scene = (name, run) => test(name, { timeout: 90_000 }, run);
+const calls = () => bench.api.calls();
+const lastCall = async () => (await calls()).at(-1);
+const said = async () => JSON.stringify((await lastCall()).messages);
+const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor(WAIT);
+const ended = () => bench.chat.locator(".row.end").last().waitFor(WAIT);
+const box = () => bench.chat.locator("textarea.prompt");
+const toast = (text) => bench.page.locator(".notifications-toasts .notification-list-item, .notifications-center .notification-list-item").filter({ hasText: text }).first();
+const pick = (text) => bench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: text }).first();
+const toPlace = async (name) => {
+  await bench.openFile(name);
+  await bench.page.locator(".editor-instance .view-lines").first().click();
+};
+const theme = async (name, mark) => {
+  await bench.command("Preferences: Color Theme");
+  const input = bench.page.locator(".quick-input-widget input[type=text]");
+  await input.fill(name);
+  await pick(name).waitFor(WAIT);
+  await input.press("Enter");
+  await bench.page.locator(`.monaco-workbench${mark}`).waitFor(WAIT);
+};
+
+scene("an image is pasted, another dropped, and a file dragged in from the explorer", async () => {
+  await box().click();
+  await bench.page.evaluate(async (data) => {
+    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": new Blob([bytes], { type: "image/png" }) })]);
+  }, PIXEL);
+  await box().press("Control+V");
+  await bench.chat.locator('.chip img[alt="attached image 1"]').waitFor(WAIT);
+  await box().evaluate((element, data) => {
+    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([bytes], "shot.png", { type: "image/png" }));
+    element.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }, PIXEL);
+  await bench.chat.locator('.chip img[alt="attached image 2"]').waitFor(WAIT);
+  // What the explorer puts on a drag in this (remote) window.
+  await box().evaluate((element, uri) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.setData("application/vnd.code.uri-list", uri);
+    element.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }, `vscode-remote://127.0.0.1:${bench.port}${bench.folder}/docs/guide.md`);
+  await bench.chat.locator(".chip").filter({ hasText: "docs/guide.md" }).waitFor(WAIT);
+  await bench.shot("attached");
+  await bench.api.script({ blocks: ["Two dots and a guide."] });
+  await bench.say("what are these?");
+  await answer("Two dots and a guide.");
+  const message = (await lastCall()).messages.at(-1);
+  assert.equal(message.content.filter((block) => block.type === "image" && block.source.media_type === "image/png").length, 2);
+  assert.match(await said(), /# Guide/);
+  assert.equal(await bench.chat.locator(".row.user img.shot").count(), 2);
+});
+
+scene("a running turn is steered, tried again, forked and rewound together with its files", async () => {
+  await bench.newChat();
+  await toPlace("app.py");
+  await bench.chat.locator("select.mode").selectOption("acceptEdits");
+  await bench.api.script({ blocks: ["Looking.", { hold: "steer" }, { tool: "Read", input: { file_path: "app.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "app.py", old_string: "speed = 1\n", new_string: "speed = 9\n" } }] }, { blocks: ["Nine it is."] });
+  await bench.say("make it faster");
+  await answer("Looking.");
+  await box().fill("nine, please");
+  await box().press("Control+Enter");
+  await bench.chat.locator(".queued").filter({ hasText: "steering" }).waitFor(WAIT);
+  await bench.shot("steering");
+  await bench.api.release("steer");
+  await answer("Nine it is.");
+  await ended();
+  assert.match(JSON.stringify((await calls()).at(-2).messages), /nine, please/);
+  assert.equal(await bench.chat.locator(".queued").count(), 0);
+  await until(async () => /speed = 9/.test(await bench.editorText()), "the edit in the buffer");
+
+  const first = bench.chat.locator(".row.user").first();
+  await first.hover();
+  await first.locator('button[aria-label="Fork from here"]').click();
+  await until(async () => (await bench.chat.locator(".row.end").count()) === 0, "the fork, which ends before that message");
+  await bench.api.script({ blocks: ["In the fork."] });
+  await bench.say("another way");
+  await answer("In the fork.");
+  await bench.api.script({ blocks: ["In the fork, again."] });
+  await bench.chat.locator('button[aria-label="Try the last message again"]').click();
+  await answer("In the fork, again.");
+  assert.deepEqual((await bench.chat.locator(".row.text").allTextContents()).map((text) => text.trim()), ["In the fork, again."]);
+
+  await bench.command("Assent: Show Chat History");
+  await bench.chat.locator("button.session").filter({ hasText: "make it faster" }).last().click();
+  await answer("Nine it is.");
+  await first.hover();
+  await first.locator('button[aria-label="Rewind to here…"]').click();
+  await pick("Conversation and files").waitFor(WAIT);
+  await bench.shot("rewind");
+  assert.match(await pick("Conversation and files").textContent(), /app\.py/);
+  await pick("Conversation and files").click();
+  await until(async () => (await bench.chat.locator(".row.user").count()) === 0, "an empty conversation");
+  await until(async () => (await box().inputValue()) === "make it faster", "the old words in the box, to be said differently");
+  await box().fill("");
+  await until(async () => /speed = 1/.test(await bench.editorText()), "the file as it was");
+});
+
+scene("code from an answer is copied, inserted at the cursor, and applied as an edit to review", async () => {
+  await bench.newChat();
+  await toPlace("place.py");
+  await bench.page.keyboard.press("Control+End");
+  await bench.api.script({ blocks: ["```python\nplaced = True\n```"] });
+  await bench.say("a line of code");
+  await ended();
+  await bench.chat.locator('button[aria-label="Copy code"]').click();
+  await until(async () => (await bench.page.evaluate(() => navigator.clipboard.readText())).trim() === "placed = True", "the code on the clipboard");
+  await bench.chat.locator('button[aria-label="Insert at cursor"]').click();
+  await until(async () => /placed = True/.test(await bench.editorText()), "the code in the buffer");
+  await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "place.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "place.py", old_string: "# here\n", new_string: "# there\n" } }] }, { blocks: ["Applied."] });
+  await bench.chat.locator('button[aria-label="Apply to the open file…"]').first().click();
+  await bench.page.locator(".review-widget").first().waitFor(WAIT);
+  await bench.shot("light-review");
+  // The same change as a diff, and every change at once.
+  await bench.command("Assent: Open Proposed Change as Diff");
+  await bench.page.locator(".tab.active").filter({ hasText: "place.py (proposed)" }).waitFor(WAIT);
+  await until(async () => /# there/.test(await bench.page.locator(".monaco-diff-editor .editor.modified").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the proposed text on the right");
+  await bench.shot("diff");
+  await bench.command("Assent: Open All Proposed Changes");
+  await bench.page.locator(".tab.active").filter({ hasText: "all proposed changes" }).waitFor(WAIT);
+  await bench.shot("diff-all");
+  await bench.command("Assent: Accept All Hunks");
+  await answer("Applied.");
+  await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
+  await bench.page.locator('.tab.active[data-resource-name="place.py"]').waitFor(WAIT);
+  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.page.keyboard.press("Control+S");
+  await until(() => bench.read("place.py") === "# there\nplaced = True\n", "both changes on disk");
+});
+
+scene("model and mode are picked, and context and cost are broken down", async () => {
+  await bench.chat.locator("select.mode").selectOption("plan");
+  await bench.chat.locator("select.model").selectOption("…");
+  const input = bench.page.locator(".quick-input-widget input[type=text]");
+  await input.waitFor(WAIT);
+  await input.fill("claude-sonnet-5");
+  await input.press("Enter");
+  await until(async () => (await bench.chat.locator("select.model").inputValue()) === "claude-sonnet-5", "the model to be set");
+  await bench.api.script({ blocks: ["Hello from the other one."] });
+  await bench.say("who are you?");
+  await answer("Hello from the other one.");
+  assert.equal((await lastCall()).model, "claude-sonnet-5");
+  await bench.chat.locator("button.meter").click();
+  await bench.chat.locator(".facts").filter({ hasText: "Context:" }).waitFor(WAIT);
+  assert.ok((await bench.chat.locator(".facts dt").count()) >= 3);
+  await bench.shot("context");
+  await bench.page.keyboard.press("Escape");
+  await bench.chat.locator("button.cost").click();
+  await bench.chat.locator(".facts").filter({ hasText: "Cost: $" }).filter({ hasText: "claude-sonnet-5" }).waitFor(WAIT);
+  await bench.chat.locator('.facts button[aria-label="Close"]').click();
+});
+
+scene("a change is asked for at the cursor, a selection and the terminal are brought into the chat", async () => {
+  await bench.newChat();
+  await toPlace("two.py");
+  await bench.page.keyboard.press("Control+Home");
+  await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "two.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "two.py", old_string: "second = 2\n", new_string: "second = 2.0\n" } }] }, { blocks: ["Done at the cursor."] });
+  await bench.page.keyboard.press("Control+Alt+K");
+  const input = bench.page.locator(".quick-input-widget input[type=text]");
+  await input.waitFor(WAIT);
+  await bench.shot("inline");
+  await input.fill("make it a float");
+  await input.press("Enter");
+  await bench.page.locator(".review-widget").first().waitFor(WAIT);
+  await bench.command("Assent: Accept All Hunks");
+  await answer("Done at the cursor.");
+  assert.match(JSON.stringify((await calls()).at(-3).messages), /make it a float[^"]*two\.py:1/);
+
+  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.page.keyboard.press("Control+Home");
+  await bench.page.keyboard.press("Shift+End");
+  await bench.page.keyboard.press("Control+Alt+L");
+  await bench.chat.locator(".chip").filter({ hasText: "two.py:1" }).waitFor(WAIT);
+
+  await bench.page.keyboard.press("Control+Backquote");
+  const terminal = bench.page.locator(".terminal-wrapper.active .xterm");
+  await terminal.waitFor(WAIT);
+  await terminal.click();
+  await bench.page.keyboard.type("echo from-the-shell\n");
+  await new Promise((done) => setTimeout(done, 700));
+  await bench.command("Terminal: Select All");
+  await bench.command("Assent: Add Terminal Selection to Chat");
+  await until(async () => /From the terminal:\n```\n[^]*from-the-shell/.test(await box().inputValue()), "the terminal's words in the box");
+  await bench.shot("terminal");
+  await box().fill("");
+  await bench.page.keyboard.press("Control+J");
+  await bench.chat.locator('.chip button[aria-label^="Remove"]').first().click();
+});
+
+scene("a commit message is written into the source control box", async () => {
+  bench.write({ "app.py": "speed = 3\n" });
+  await bench.page.keyboard.press("Control+Shift+G");
+  await bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "app.py" }).first().waitFor(WAIT);
+  await bench.api.script({ blocks: ["Triple the speed"] });
+  await bench.command("Assent: Write Commit Message");
+  await until(async () => /Triple the speed/.test(await bench.page.locator(".scm-view .scm-editor").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the message in the box");
+  assert.match(await said(), /\+speed = 3/);
+  await bench.shot("commit");
+});
+
+scene("a conversation is held and an ask allowed with the keyboard alone, in high contrast", async () => {
+  await theme("Dark High Contrast", ".hc-black");
+  await bench.newChat();
+  await bench.page.keyboard.press("Control+Alt+I");
+  await until(async () => box().evaluate((element) => element === document.activeElement), "the focus in the box");
+  await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch keyed.txt", description: "By keys" } }] }, { blocks: ["Keys suffice.\n\n```python\nx = 1\n```"] });
+  await bench.page.keyboard.type("only keys");
+  await bench.page.keyboard.press("Enter");
+  await bench.chat.locator(".card.ask").waitFor(WAIT);
+  await bench.shot("contrast-ask");
+  const focused = () => bench.chat.locator(":focus").evaluate((element) => element.dataset.answer ?? element.className);
+  const way = [];
+  for (let steps = 0; steps < 12 && way.at(-1) !== "once"; steps += 1) {
+    await bench.page.keyboard.press("Shift+Tab");
+    way.push(await focused());
+  }
+  assert.equal(way.at(-1), "once", way.join(" "));
+  await bench.page.keyboard.press("Enter");
+  await answer("Keys suffice.");
+  assert.equal(bench.read("keyed.txt"), "");
+  await until(async () => box().evaluate((element) => element === document.activeElement), "the focus back in the box once the card is gone");
+  await bench.shot("contrast");
+  await theme("Light Modern", ".vs");
+});
+
+scene("the report and the walkthrough open with what they should say", async () => {
+  await bench.command("Assent: Report Issue…");
+  await until(async () => /Assent: issue report/.test(await bench.editorText()), "the report");
+  const text = await bench.editorText();
+  assert.match(text, /Nothing has been sent/);
+  assert.doesNotMatch(text, /test-key/);
+  await bench.shot("report");
+  await bench.command("Assent: Get Started");
+  await bench.page.locator(".gettingStartedContainer").filter({ hasText: "Assent" }).waitFor(WAIT);
+  await bench.page.locator(".gettingStartedContainer .getting-started-step").first().waitFor(WAIT);
+  await bench.shot("walkthrough");
+  await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
+});
+
+scene("a second window reads the conversation that the first one owns, and says so", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Mine alone."] });
+  await bench.say("this is my window");
+  await answer("Mine alone.");
+  await new Promise((done) => setTimeout(done, 300));
+  const first = bench.page;
+  bench.page = await bench.context.newPage();
+  try {
+    await bench.page.goto(first.url());
+    await bench.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    await bench.openChat();
+    await bench.ready();
+    await bench.command("Assent: Show Chat History");
+    await bench.chat.locator("button.session").filter({ hasText: "this is my window" }).first().click(WAIT);
+    await answer("Mine alone.");
+    await bench.chat.locator(".notice").filter({ hasText: "Another window has this conversation open" }).first().waitFor(WAIT);
+    await bench.shot("read-only");
+    await bench.say("may I?");
+    await bench.chat.locator(".row.user .notice.error").waitFor(WAIT);
+    await bench.shot("read-only-refused");
+  } finally {
+    await bench.page.close();
+    bench.page = first;
+  }
+});
+
+scene("a damaged conversation, a missing Python and an old one are said in plain words", async () => {
+  const folder = join(bench.home, "share", "assent", "sessions");
+  const file = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".jsonl"));
+  assert.ok(file.length > 3);
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Soon damaged."] });
+  await bench.say("break me later");
+  await answer("Soon damaged.");
+  const mine = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".jsonl")).find((name) => !file.includes(name));
+  await bench.newChat();
+  const panel = bench.chat.locator(".banner.server.error");
+  const old = join(bench.home, "old-python");
+  writeFileSync(old, "#!/bin/sh\necho 3.8\necho False\n", { mode: 0o755 });
+  bench.machine({ "assent.server.python": join(bench.home, "no-such-python") });
+  await panel.filter({ hasText: "is not a Python interpreter" }).waitFor(WAIT);
+  await bench.shot("no-python");
+  appendFileSync(join(folder, mine), "{not json at all\n\u0000\u0000\n");
+  bench.machine({ "assent.server.python": old });
+  await panel.filter({ hasText: "Assent needs Python 3.11 or newer" }).filter({ hasText: "is Python 3.8" }).waitFor(WAIT);
+  await bench.shot("old-python");
+  bench.machine({});
+  await bench.ready();
+  await bench.command("Assent: Show Chat History");
+  await bench.chat.locator("button.session").filter({ hasText: "break me later" }).first().click(WAIT);
+  await answer("Soon damaged.");
+  await bench.chat.locator(".notice, .banner").filter({ hasText: /damaged|could not be read/i }).first().waitFor(WAIT);
+  await bench.shot("damaged");
+});
