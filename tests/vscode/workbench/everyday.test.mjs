@@ -14,12 +14,12 @@ const bench = new Workbench();
 let shown = 0;
 
 before(async () => {
-  bench.write({ "app.py": "speed = 1\n", "two.py": "second = 2\n", "draft.txt": "saved words\n", "place.py": "# here\n", "docs/guide.md": "# Guide\n" });
+  bench.write({ "app.py": "speed = 1\n", "two.py": "second = 2\n", "draft.txt": "old words\n", "notes.txt": "notes\n", "place.py": "# here\n", "docs/guide.md": "# Guide\n" });
   const git = (...args) => execFileSync("git", ["-C", bench.folder, "-c", "user.name=Test", "-c", "user.email=test@example.org", ...args], { stdio: "ignore" });
   git("init", "-q");
   git("add", ".");
   git("commit", "-qm", "Start");
-  await bench.start({ theme: "Default Light Modern", settings: { "git.enabled": true, "git.openRepositoryInParentFolders": "never" } });
+  await bench.start({ theme: "Default Light Modern", settings: { "files.autoSave": "off", "git.enabled": true, "git.openRepositoryInParentFolders": "never" } });
 });
 after(() => bench.stop());
 afterEach(async (context) => {
@@ -160,6 +160,22 @@ scene("code from an answer is copied, inserted at the cursor, and applied as an 
   await until(() => bench.read("place.py") === "# there\nplaced = True\n", "both changes on disk");
 });
 
+scene("what the agent changed is saved before its command runs, and the user's own unsaved words are left alone", async () => {
+  await bench.newChat();
+  await toPlace("notes.txt");
+  await bench.page.keyboard.press("Control+Home");
+  await bench.page.keyboard.type("mine, unsaved: ");
+  await toPlace("draft.txt");
+  await bench.chat.locator("select.mode").selectOption("acceptEdits");
+  const edit = { tool: "Edit", input: { file_path: "draft.txt", old_string: "old words", new_string: "new words" } };
+  await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "draft.txt" } }] }, { blocks: [edit] }, { blocks: [{ tool: "Bash", input: { command: "cat draft.txt notes.txt", description: "Read both" } }] }, { blocks: ["Read."] });
+  await bench.say("change the draft and look at both with a command");
+  await answer("Read.");
+  assert.match(textOf(toolResults(await lastCall()).at(-1)), /^new words\nnotes$/m);
+  assert.equal(bench.read("draft.txt"), "new words\n");
+  assert.equal(bench.read("notes.txt"), "notes\n");
+});
+
 scene("model and mode are picked, and context and cost are broken down", async () => {
   await bench.chat.locator("select.mode").selectOption("plan");
   await bench.chat.locator("select.model").selectOption("…");
@@ -228,6 +244,33 @@ scene("a commit message is written into the source control box", async () => {
   await until(async () => /Triple the speed/.test(await bench.page.locator(".scm-view .scm-editor").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the message in the box");
   assert.match(await said(), /\+speed = 3/);
   await bench.shot("commit");
+});
+
+scene("someone who looks elsewhere is told that it waits, and that it has finished", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Starting.", { hold: "away" }, { tool: "Bash", input: { command: "touch noticed.txt", description: "Notice" } }] }, { blocks: ["All done."] });
+  await bench.say("do it while I am away");
+  await answer("Starting.");
+  await bench.page.keyboard.press("Control+Shift+E");
+  await bench.page.locator(".explorer-folders-view").waitFor(WAIT);
+  await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
+  await bench.api.release("away");
+  await toast("Assent asks: ").waitFor(WAIT);
+  await bench.shot("notified");
+  // The window loses the focus, as the browser would say it.
+  await bench.page.evaluate(() => {
+    document.hasFocus = () => false;
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  await bench.command("Assent: Allow Once");
+  await toast("Assent has finished").waitFor(WAIT);
+  assert.equal(bench.read("noticed.txt"), "");
+  await toast("Assent has finished").locator(".monaco-button").filter({ hasText: "Show" }).click();
+  await bench.page.evaluate(() => {
+    delete document.hasFocus;
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  await answer("All done.");
 });
 
 scene("a conversation is held and an ask allowed with the keyboard alone, in high contrast", async () => {
