@@ -312,33 +312,6 @@ scene("the report and the walkthrough open with what they should say", async () 
   await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
 });
 
-scene("a second window reads the conversation that the first one owns, and says so", async () => {
-  await bench.newChat();
-  await bench.api.script({ blocks: ["Mine alone."] });
-  await bench.say("this is my window");
-  await answer("Mine alone.");
-  await new Promise((done) => setTimeout(done, 300));
-  const first = bench.page;
-  bench.page = await bench.context.newPage();
-  try {
-    await bench.page.goto(first.url());
-    await bench.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
-    await bench.openChat();
-    await bench.ready();
-    await bench.command("Assent: Show Chat History");
-    await bench.chat.locator("button.session").filter({ hasText: "this is my window" }).first().click(WAIT);
-    await answer("Mine alone.");
-    await bench.chat.locator(".notice").filter({ hasText: "Another window has this conversation open" }).first().waitFor(WAIT);
-    await bench.shot("read-only");
-    await bench.say("may I?");
-    await bench.chat.locator(".row.user .notice.error").waitFor(WAIT);
-    await bench.shot("read-only-refused");
-  } finally {
-    await bench.page.close();
-    bench.page = first;
-  }
-});
-
 scene("a damaged conversation, a missing Python and an old one are said in plain words", async () => {
   const folder = join(bench.home, "share", "assent", "sessions");
   const file = readdirSync(folder, { recursive: true }).map(String).filter((name) => name.endsWith(".jsonl"));
