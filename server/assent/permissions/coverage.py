@@ -92,8 +92,6 @@ def edit_covered(case: Case) -> bool:
 
     The mode is the user's own word: what an untrusted project's files say about it never gets here.
     """
-    if case.context.effective_mode != "acceptEdits":
-        return False
     if case.shell is not None:
         return shell_covered(case, by="mode")
     return bool(case.writes) and not case.refused and not outside_scope(case)
