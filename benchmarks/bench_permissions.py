@@ -43,7 +43,7 @@ def main() -> list[dict[str, Any]]:
     base = statistics.median(floor)
     return [
         {
-            "name": f"{what} of a decision, 200-character command",
+            "name": f"{what}, 200-character command",
             "ours": ours,
             "floor": base,
             "unit": "ms",
