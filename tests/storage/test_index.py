@@ -1,5 +1,7 @@
 """Listing sessions without opening them (S2)."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from assent.storage.index import Index, Summary
@@ -71,3 +73,23 @@ def test_an_index_that_has_grown_stale_is_written_anew(tmp_path: Path) -> None:
     assert reader.all()[0].title == "turn 1199"
     assert (sessions_dir(tmp_path) / "index.jsonl").read_bytes().count(b"\n") == 1
     assert index.all()[0].title == "turn 1199"
+
+
+def test_several_threads_list_while_sessions_change(tmp_path: Path) -> None:
+    index = Index(tmp_path)
+    ids = [f"s{number}" for number in range(40)]
+    kept = [session(tmp_path, id, at=float(number)) for number, id in enumerate(ids)]
+    for summary in kept:
+        index.put(summary)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            listed = [pool.submit(index.all) for _ in range(600)]
+            while not all(future.done() for future in listed):
+                for summary in kept:
+                    index.put(summary)
+            seen = [{summary.session_id for summary in future.result()} for future in listed]
+    finally:
+        sys.setswitchinterval(before)
+    assert all(found == set(ids) for found in seen)

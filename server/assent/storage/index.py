@@ -2,11 +2,13 @@
 
 An append-only file of summaries beside the sessions; the newest line about a session counts. It is a cache: sessions it
 does not know (another version wrote them, or a crash came first) are read from their transcripts' two ends, and it is
-written again when it has grown stale. Several processes may append at once; one line is one write.
+written again when it has grown stale. Several processes may append at once; one line is one write. Lists are made in
+worker threads while the event loop puts: readers take turns, a writer never waits for them.
 """
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +49,7 @@ class Index:
         self._one = msgspec.json.Decoder(Summary)
         self._many = msgspec.json.Decoder(list[Summary])
         self._encoder = msgspec.json.Encoder()
+        self._reading = threading.Lock()
 
     def put(self, summary: Summary) -> None:
         """Remember this about the session. The index is a cache, so a full disk is no reason to fail."""
@@ -63,15 +66,18 @@ class Index:
         self.put(Summary(session_id=session_id, deleted=True))
 
     def get(self, session_id: str) -> Summary | None:
-        self._refresh()
+        with self._reading:
+            self._refresh()
         found = self._known.get(session_id)
         return found if found and not found.deleted else None
 
     def all(self, *, cwd: str | None = None) -> list[Summary]:
         """Newest first."""
-        self._refresh()
-        self._reconcile()
-        found = [s for s in self._known.values() if not s.deleted and (cwd is None or s.cwd == cwd)]
+        with self._reading:
+            self._refresh()
+            self._reconcile()
+            known = list(self._known.values())
+        found = [s for s in known if not s.deleted and (cwd is None or s.cwd == cwd)]
         found.sort(key=lambda summary: summary.updated_at, reverse=True)
         return found
 
@@ -116,14 +122,15 @@ class Index:
 
     def _reconcile(self) -> None:
         """Compare with the files that are there; the directory is the truth."""
+        before = list(self._known.items())  # what is put from here on may be missing in the listing, and is there
         there = dict(self._files())
         for session_id, folder in there.items():
             known = self._known.get(session_id)
             if known is None or known.deleted:
                 self.put(summarise(self._root / folder / f"{session_id}.jsonl"))
-        for session_id, known in list(self._known.items()):
+        for session_id, known in before:
             if session_id not in there and not known.deleted:
-                self._known.pop(session_id)
+                self._known.pop(session_id, None)
         if self._lines > 1000 and self._lines > STALE * max(1, len(there)):
             self._rewrite()
 
@@ -138,7 +145,7 @@ class Index:
                             yield name[:-6], folder.name
 
     def _rewrite(self) -> None:
-        live = [summary for summary in self._known.values() if not summary.deleted]
+        live = [summary for summary in list(self._known.values()) if not summary.deleted]
         with contextlib.suppress(OSError):
             write_atomically(self._file, b"".join(self._encoder.encode(summary) + b"\n" for summary in live))
             self._inode = 0
