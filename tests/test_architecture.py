@@ -7,17 +7,18 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "server" / "assent"
 
-MIDDLE = {"model", "tools", "permissions", "context", "extensions", "storage", "editor"}
+MIDDLE = {"model", "tools", "permissions", "context", "extensions", "storage", "editor", "stdio"}
 ALLOWED: dict[str, set[str]] = {
     "types": set(),
     **{layer: {"types"} for layer in MIDDLE},
     "engine": {"types", *MIDDLE},
     "sessions": {"types", *MIDDLE, "engine"},
     "lsp": {"types", *MIDDLE, "engine", "sessions"},
-    "cli": {"types", *MIDDLE, "engine", "sessions", "lsp", "app"},
-    "app": {"types", *MIDDLE, "engine", "sessions", "lsp"},
+    "acp": {"types", *MIDDLE, "engine", "sessions"},
+    "cli": {"types", *MIDDLE, "engine", "sessions", "lsp", "acp", "app"},
+    "app": {"types", *MIDDLE, "engine", "sessions", "lsp", "acp"},
 }
-OWNERS = {"pygls": "lsp", "lsprotocol": "lsp", "anthropic": "model", "tree_sitter": "permissions"}
+OWNERS = {"pygls": "lsp", "lsprotocol": "lsp", "acp": "acp", "anthropic": "model", "tree_sitter": "permissions"}
 HEAVY = {"anthropic", "mcp", "tree_sitter", "tree_sitter_bash", "jsonschema", "watchfiles", "markdown_it", "pypdf"}
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assent.lsp.backlog import Backlog
-from assent.lsp.framing import Frame, FrameDecoder
-from assent.lsp.writer import FrameWriter
+from assent.lsp.framing import Frame, FrameDecoder, framed
+from assent.stdio.backlog import Backlog
+from assent.stdio.writer import FrameWriter
 
 
 class Reading:
@@ -43,7 +43,7 @@ def ends(request: pytest.FixtureRequest) -> tuple[int, int]:
 
 def test_frames_arrive_whole_and_in_order(ends: tuple[int, int]) -> None:
     read, write = ends
-    writer = FrameWriter(write)
+    writer = FrameWriter(write, frame=framed)
     bodies = [b"%d:" % n + b"x" * (n * 37 % 9000) for n in range(2000)]
     reading = Reading(read, frames=len(bodies))
     for body in bodies:
@@ -54,7 +54,7 @@ def test_frames_arrive_whole_and_in_order(ends: tuple[int, int]) -> None:
 
 def test_a_client_that_does_not_read_costs_bounded_memory_and_loses_nothing(ends: tuple[int, int]) -> None:
     read, write = ends
-    writer = FrameWriter(write)
+    writer = FrameWriter(write, frame=framed)
     bodies = [b"%06d" % n + b"y" * 100_000 for n in range(800)]  # 80 MB
     for body in bodies:
         writer.send(body)  # returns at once, though the pipe took only its first 64 KB
@@ -67,7 +67,7 @@ def test_a_client_that_does_not_read_costs_bounded_memory_and_loses_nothing(ends
 
 def test_urgent_frames_pass_the_stream_but_never_cut_a_frame(ends: tuple[int, int]) -> None:
     read, write = ends
-    writer = FrameWriter(write)
+    writer = FrameWriter(write, frame=framed)
     stream = [b"s%04d" % n + b"z" * 20_000 for n in range(600)]
     urgent = [b"u%d" % n for n in range(50)]
     for body in stream:
@@ -85,7 +85,7 @@ def test_urgent_frames_pass_the_stream_but_never_cut_a_frame(ends: tuple[int, in
 def test_a_client_that_has_gone_is_reported_once(ends: tuple[int, int]) -> None:
     read, write = ends
     gone = threading.Event()
-    writer = FrameWriter(write, on_broken=gone.set)
+    writer = FrameWriter(write, frame=framed, on_broken=gone.set)
     os.close(read)
     writer.send(b"x" * 100_000)
     assert gone.wait(10)

@@ -15,7 +15,6 @@ import anyio
 import msgspec
 
 from assent.lsp import configuration, documents, edits, lists, sessions, trust
-from assent.lsp.background import in_thread
 from assent.lsp.chat_documents import ChatDocuments
 from assent.lsp.client import Client
 from assent.lsp.content import read_document
@@ -28,6 +27,7 @@ from assent.lsp.progress import TurnProgress
 from assent.lsp.protocol import CLIENT_REQUESTS
 from assent.lsp.status import StatusBoard
 from assent.sessions.front import Call
+from assent.stdio.background import in_thread
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 

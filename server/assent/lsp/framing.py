@@ -28,6 +28,10 @@ _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BLANK = re.compile(rb"[ \t\r\n]*\n")
 
 
+def framed(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
 FaultKind = Literal["garbage", "header", "tooLarge"]
 
 

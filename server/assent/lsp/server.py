@@ -15,24 +15,24 @@ import contextlib
 import gc
 import importlib
 import logging
-import os
 import signal
-import sys
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assent.lsp import envelope, life
-from assent.lsp.background import in_thread
+from assent.lsp import envelope
 from assent.lsp.capabilities import initialize_result
 from assent.lsp.client import Client
 from assent.lsp.envelope import Malformed, Message, Notification, Request, Response
-from assent.lsp.framing import Frame, FrameDecoder
+from assent.lsp.framing import Frame, FrameDecoder, framed
 from assent.lsp.host import Build, nothing
 from assent.lsp.peer import Peer, params_object
-from assent.lsp.reader import ChunkReader
-from assent.lsp.writer import FrameWriter
+from assent.stdio import life
+from assent.stdio.background import in_thread
+from assent.stdio.pipes import take_stdio
+from assent.stdio.reader import ChunkReader
+from assent.stdio.writer import FrameWriter
 from assent.types.errors import ProtocolError
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ RESUME_AT = 8 * 1024 * 1024
 
 def serve_stdio(build: Build, *, preload: Callable[[], Any] = nothing, data_dir: Path | None = None) -> int:
     """Serve this process's stdin and stdout until the client goes; ends the process itself, with its exit code."""
-    incoming, outgoing = _take_stdio()
+    incoming, outgoing = take_stdio()
     if data_dir is not None:
-        from assent.lsp.logs import start_logging
+        from assent.stdio.logs import start_logging
 
         start_logging(data_dir / "logs")
     life.adopt_orphans()
@@ -74,7 +74,7 @@ class Server:
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
         self._life = life.Life()
-        self._writer = FrameWriter(self._outgoing, on_broken=self._client_gone, soon=loop.call_soon)
+        self._writer = FrameWriter(self._outgoing, frame=framed, on_broken=self._client_gone, soon=loop.call_soon)
         self._peer = Peer(self._send)
         self._reader = ChunkReader(self._incoming, loop, on_data=self._received, on_end=self._client_gone)
         for name in ("SIGTERM", "SIGHUP", "SIGINT"):
@@ -232,14 +232,3 @@ class Server:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-
-def _take_stdio() -> tuple[int, int]:
-    """The wire on descriptors of our own; what a library prints goes to stderr, and children inherit neither end."""
-    incoming, outgoing = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return incoming, outgoing

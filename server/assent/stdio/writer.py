@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from assent.lsp.backlog import Backlog
+from assent.stdio.backlog import Backlog
 
 PIPE_ATOM = 4096  # a pipe that polls writable takes this much without blocking (POSIX PIPE_BUF on Linux)
 _BATCH = 256 * 1024
@@ -24,6 +24,7 @@ _BATCH = 256 * 1024
 class FrameWriter:
     """`on_broken` is called once, from the writing thread, when the client can no longer be written to.
 
+    `frame` puts a body into the wire's envelope.
     `soon` runs a function when the loop's current turn is over (`loop.call_soon`); without it every frame leaves alone.
     """
 
@@ -31,11 +32,13 @@ class FrameWriter:
         self,
         fd: int,
         *,
+        frame: Callable[[bytes], bytes],
         on_broken: Callable[[], None] = lambda: None,
         soon: Callable[[Callable[[], None]], object] | None = None,
         spill_directory: str | None = None,
     ) -> None:
         self._fd = fd
+        self._frame = frame
         self._on_broken = on_broken
         self._soon = soon
         self._urgent = Backlog(directory=spill_directory)
@@ -70,7 +73,7 @@ class FrameWriter:
         """Called from the loop's thread only. Never blocks, never raises."""
         if self._broken:
             return
-        frame = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+        frame = self._frame(body)
         self.frames += 1
         self.bytes += len(frame)
         waiting = bool(self._fresh or self._fresh_urgent)
