@@ -235,7 +235,7 @@ def test_collapses_are_committed_oldest_first_until_there_is_room() -> None:
     assert "read six files" in str(reduced.view[1]) and isinstance(reduced.view[1], Attachment)
     assert reduced.hidden == {f"t{n}" for n in range(6)}
     assert_paired(reduced.view)
-    everything, both = commit(view, staged, tokens=35_000, until=-1)
+    everything, both = commit(view, staged)
     assert both == 2
     assert_paired(everything.view)
     assert still_there(everything.view, staged) == ()

@@ -148,7 +148,7 @@ async def test_a_background_agent_outlives_the_turn_and_notifies() -> None:  # S
         turn = await stage.turn()
         assert turn.result.result == "It is being looked into."
         assert "works in the background" in str(stage.api.calls[-1].tool_results["toolu_agent"]["content"])
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await gate.reached.wait()
             gate.opened.set()
             await done.wait()

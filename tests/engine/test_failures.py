@@ -17,6 +17,7 @@ from assent.types.blocks import text_of
 from assent.types.messages import AssistantMessage, Message, Result, Tombstone, ToolStarted
 from enginekit import Change, Crash, Echo, Gate, Stage, assert_conversation_valid
 from enginekit.invariants import reloaded
+from enginekit.stage import WAIT
 from fakeapi import Block, FakeApi, Reply, failure, frames, text, thinking, tool
 from fakeapi.signing import Prefix
 
@@ -72,7 +73,7 @@ async def test_closing_the_generator_at_every_message_leaves_the_history_valid()
         async with Stage(tools=[Echo(), Change()], include_partial_messages=True, ahead=1) as stage:
             scripted(stage.api)
             messages = stage.engine.submit("go")
-            with anyio.fail_after(10):
+            with anyio.fail_after(WAIT):
                 for _ in range(at + 1):
                     await anext(messages)
                 await messages.aclose()
@@ -93,7 +94,7 @@ async def test_cancelling_the_consumer_raises_its_cancellation_and_leaves_the_hi
                 pass
 
         task = asyncio.create_task(consume())
-        with anyio.fail_after(10):
+        with anyio.fail_after(WAIT):
             await gate.reached.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

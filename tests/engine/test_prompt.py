@@ -14,6 +14,7 @@ from assent.types.messages import (
     SystemInit,
 )
 from enginekit import Echo, Stage
+from enginekit.stage import WAIT
 from fakeapi import Reply, text
 
 
@@ -93,7 +94,7 @@ async def test_a_slow_memory_source_does_not_hold_up_the_turn_and_arrives_later(
         await stage.turn("one")
         assert "Use tabs." not in str(stage.api.calls[0].body)
         gate.set()
-        with anyio.fail_after(5):
+        with anyio.fail_after(WAIT):
             while stage.engine._conversation.background.running:
                 await anyio.lowlevel.checkpoint()
         stage.api.reply(text("ok"))

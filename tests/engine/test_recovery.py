@@ -25,7 +25,7 @@ from assent.types.messages import (
 from assent.types.permissions import Deny, Verdict
 from assent.types.ports import ToolCall
 from enginekit import Change, Echo, Gate, Reader, Stage
-from enginekit.stage import OTHER_MODEL
+from enginekit.stage import OTHER_MODEL, WAIT
 from fakeapi import Limits, Reply, failure, text, thinking, tool
 
 
@@ -165,7 +165,7 @@ async def test_an_abort_kills_the_whole_process_group_of_a_command(tmp_path: Pat
 
         turn = await stage.turn(on_message=stop)
         assert turn.result.terminal == "aborted_tools"
-        with anyio.fail_after(10):
+        with anyio.fail_after(WAIT):
             for pid in pids.read_text().split():
                 while _alive(int(pid)):
                     await anyio.lowlevel.checkpoint()

@@ -44,7 +44,7 @@ def stage_with(auto: AutoMemory, /, *kinds: str, **config: Any) -> Stage:
 
 async def quiet(stage: Stage) -> None:
     """Until nothing runs in the background."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while stage.engine._conversation.background.running:
             await anyio.lowlevel.checkpoint()
 
@@ -158,7 +158,7 @@ async def test_closing_the_session_ends_what_is_under_way(memory: AutoMemory) ->
         await stage.turn()
         await stage.api.reached("note")
         assert stage.engine._conversation.background.running == 2
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await stage.engine.aclose()
         assert stage.engine._conversation.background.running == 0
         stage.api.release("note")
@@ -232,7 +232,7 @@ async def test_nothing_more_is_asked_once_the_budget_is_spent(memory: AutoMemory
         stage.api.when(NOTE, said("NONE"))
         stage.api.reply(text("done"))
         await stage.turn()
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while stage.engine._conversation.background.running > 1:
                 await anyio.lowlevel.checkpoint()
         stage.engine.book("claude-opus-4-8", stage.engine._conversation.ledger.usage, 1.0)

@@ -46,7 +46,7 @@ async def test_notes_are_kept_among_the_users_data_and_read_by_the_next_session(
         async with headless(Options(interactive=False, settings={"backgroundCalls": {"memory": on}})) as app:
             await send(app, project, "use tabs")
             if on:
-                with anyio.fail_after(20):
+                with anyio.fail_after(60):
                     while not _notes(project):
                         await anyio.lowlevel.checkpoint()
             await send(app, project, "go on")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,11 +11,12 @@ import anyio
 import pytest
 
 from assent.engine.budget import Continuation, check_token_budget
-from assent.engine.state import RESETS, BudgetTracking, State
+from assent.engine.state import BudgetTracking, CompactTracking, State, Transition
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
-from assent.types.messages import Attachment, HookRan, Message, ToolUseSummary
+from assent.types.messages import Attachment, ContinueReason, HookRan, Message, ToolUseSummary
 from enginekit import Echo, Stage
+from enginekit.stage import WAIT
 from fakeapi import Reply, failure, hold, text, tool
 
 
@@ -54,7 +57,7 @@ async def test_stop_hooks_never_run_on_an_error_and_stop_failure_hooks_do() -> N
         stage.api.add(failure(403, "no"))
         turn = await stage.turn()
         assert turn.result.terminal == "model_error"
-        with anyio.fail_after(5):
+        with anyio.fail_after(WAIT):
             while not witness.calls:
                 await anyio.lowlevel.checkpoint()
         assert witness.events == ["StopFailure"]
@@ -185,7 +188,7 @@ async def test_after_the_turn_a_suggestion_comes_and_the_result_does_not_wait_fo
         await stage.turn()
         assert told == []
         stage.api.release("suggestion")
-        with anyio.fail_after(5):
+        with anyio.fail_after(WAIT):
             while stage.engine._conversation.background.running:
                 await anyio.lowlevel.checkpoint()
         assert [m.kind for m in told if isinstance(m, Attachment)] == ([] if bare else ["suggestion"])
@@ -224,10 +227,29 @@ def test_the_token_budget_goes_on_below_ninety_per_cent_and_while_it_pays(  # L1
         assert verdict.tracking.tokens_at_last_check == used
 
 
-def test_each_reason_resets_what_the_table_says_and_keeps_the_rest() -> None:  # L1
+RECOVERY = {"output_recovery_count", "max_tokens_override", "stream_retry_count", "pause_count"}
+RESET: dict[ContinueReason, set[str]] = {
+    "next_turn": RECOVERY | {"reactive_compact_attempted"},
+    "structured_output_retry": RECOVERY | {"reactive_compact_attempted"},
+    "token_budget_continuation": RECOVERY | {"reactive_compact_attempted"},
+    "stop_hook_blocking": RECOVERY,
+    "max_output_tokens_escalate": set(),
+    "max_output_tokens_recovery": set(),
+    "reactive_compact_retry": set(),
+    "collapse_drain_retry": set(),
+    "fallback_model_retry": set(),
+    "stream_retry": set(),
+    "pause_turn": set(),
+}
+
+
+@pytest.mark.parametrize("reason", typing.get_args(ContinueReason))
+def test_each_reason_resets_what_the_table_says_and_keeps_the_rest(reason: ContinueReason) -> None:  # L1
     full = State(
         messages=(),
         model="m",
+        tracking=CompactTracking(failures=2),
+        budget=BudgetTracking(continuations=1),
         output_recovery_count=2,
         reactive_compact_attempted=True,
         max_tokens_override=64_000,
@@ -237,12 +259,10 @@ def test_each_reason_resets_what_the_table_says_and_keeps_the_rest() -> None:  #
         stop_hook_active=True,
         turn_count=7,
     )
-    for reason, resets in RESETS.items():
-        after = full.proceed(reason)
-        assert after.transition is not None and after.transition.reason == reason
-        kept = {"stop_hook_active", "structured_retries", "turn_count", "model"}
-        assert all(getattr(after, name) == getattr(full, name) for name in kept)
-        for name in ("output_recovery_count", "reactive_compact_attempted", "max_tokens_override", "pause_count"):
-            assert (getattr(after, name) == getattr(full, name)) is (name not in resets), (reason, name)
-    assert not full.proceed("next_turn").reactive_compact_attempted
-    assert full.proceed("stop_hook_blocking").reactive_compact_attempted
+    fresh = State(messages=(), model="m")
+    after = full.proceed(reason, attempt=3)
+    for each in dataclasses.fields(State):
+        if each.name != "transition":
+            source = fresh if each.name in RESET[reason] else full
+            assert getattr(after, each.name) == getattr(source, each.name), each.name
+    assert after.transition == Transition(reason=reason, attempt=3)

@@ -212,7 +212,7 @@ def post(url: str, sent: Json | bytes, **headers: str) -> tuple[int, Json]:
     every = {"x-api-key": "k", "anthropic-version": "2026-10-21", "content-type": "application/json"} | headers
     request = urllib.request.Request(url, data=data, headers={k: v for k, v in every.items() if v})
     try:
-        with urllib.request.urlopen(request, timeout=10) as got:
+        with urllib.request.urlopen(request, timeout=60) as got:
             return got.status, orjson.loads(got.read())
     except urllib.error.HTTPError as error:
         return error.code, orjson.loads(error.read())
@@ -268,7 +268,7 @@ class TestServing:
 
     async def test_gates_hold_the_stream_until_released(self, api: FakeApi) -> None:
         api.reply(thinking("hm"), text("a", hold("gate"), "b"))
-        with fail_after(10):
+        with fail_after(60):
             asking = asyncio.create_task(asyncio.to_thread(_raw, f"{api.url}/v1/messages", body()))
             await api.reached("gate")
             assert not asking.done()
@@ -279,7 +279,7 @@ class TestServing:
 def _raw(url: str, sent: Json) -> bytes:
     headers = {"x-api-key": "k", "anthropic-version": "2026-10-21"}
     request = urllib.request.Request(url, data=orjson.dumps(sent), headers=headers)
-    with urllib.request.urlopen(request, timeout=10) as got:
+    with urllib.request.urlopen(request, timeout=60) as got:
         return got.read()
 
 
@@ -301,7 +301,7 @@ async def test_it_runs_as_a_process_with_a_script_from_a_file(tmp_path: Path) ->
         env={"PYTHONPATH": str(Path(__file__).parents[1])},
     )  # fmt: skip
     try:
-        with fail_after(30):
+        with fail_after(60):
             assert process.stdout is not None
             url = (await process.stdout.readline()).decode().strip()
             _, got = await asyncio.to_thread(post, f"{url}/v1/messages", body(stream=None))
@@ -310,7 +310,7 @@ async def test_it_runs_as_a_process_with_a_script_from_a_file(tmp_path: Path) ->
             added = orjson.dumps([{"blocks": ["more"]}])
             assert (await asyncio.to_thread(post, f"{url}/fake/script", added))[1] == {"left": 1}
             seen = orjson.loads(
-                await asyncio.to_thread(lambda: urllib.request.urlopen(f"{url}/fake/requests", timeout=10).read())
+                await asyncio.to_thread(lambda: urllib.request.urlopen(f"{url}/fake/requests", timeout=60).read())
             )
             assert [each["number"] for each in seen] == [1, 2]
     finally:

@@ -183,7 +183,7 @@ class Project:
 
     def bash(self, input: Json) -> tuple[str, bool]:
         done = subprocess.run(
-            input["command"], shell=True, cwd=self.folder, capture_output=True, text=True, timeout=30, check=False
+            input["command"], shell=True, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False
         )
         return done.stdout + done.stderr, done.returncode != 0
 

@@ -79,7 +79,7 @@ class TestTheOfflineModel:
             api.expect_refusal(2)
             endpoint = Endpoint(env={**api.env, "ANTHROPIC_API_KEY": "wrong"})
             models = Models(ModelSettings(endpoint=endpoint))
-            with pytest.raises(NoCredentials), fail_after(20):
+            with pytest.raises(NoCredentials), fail_after(60):
                 async with aclosing(
                     models.call(ModelRequest(model=models.default_model, messages=(user("hi"),)))
                 ) as events:
@@ -99,7 +99,7 @@ class TestAKeyHelper:
             helper = f"cd {tmp_path} && {sys.executable} helper.py"
             endpoint = Endpoint(env={"ANTHROPIC_BASE_URL": api.url}, key_helper=helper)
             client = make_call_model(ModelSettings(endpoint=endpoint), clock=InstantClock())
-            with fail_after(20):
+            with fail_after(60):
                 async with aclosing(client(ModelRequest(model="claude-opus-5-5", messages=(user("hi"),)))) as events:
                     seen = [event async for event in events]
             assert isinstance(seen[-1], AssistantFinal)
@@ -108,7 +108,7 @@ class TestAKeyHelper:
     @pytest.mark.parametrize("command", ["echo no >&2; exit 3", "true", "printf 'a\\nb'"])
     async def test_that_fails_says_so(self, command: str) -> None:
         client = make_call_model(ModelSettings(endpoint=Endpoint(env={}, key_helper=command)), clock=InstantClock())
-        with pytest.raises(NoCredentials, match="apiKeyHelper"), fail_after(20):
+        with pytest.raises(NoCredentials, match="apiKeyHelper"), fail_after(60):
             async with aclosing(client(ModelRequest(model="claude-opus-5-5", messages=(user("hi"),)))) as events:
                 async for _ in events:
                     pass

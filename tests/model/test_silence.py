@@ -78,7 +78,7 @@ class Listener:
 
 async def test_silence_is_shown_within_twenty_seconds_and_given_up_after_ninety() -> None:
     clock, line = VirtualClock(), Line()
-    with fail_after(10):
+    with fail_after(60):
         call = Listener(line, clock)
         for chunk in (START, BLOCK, DELTA):
             line.chunks.put_nowait(chunk)
@@ -99,7 +99,7 @@ async def test_silence_is_shown_within_twenty_seconds_and_given_up_after_ninety(
 
 async def test_pings_do_not_count_as_life() -> None:
     clock, line = VirtualClock(), Line()
-    with fail_after(10):
+    with fail_after(60):
         call = Listener(line, clock)
         for chunk in (START, BLOCK):
             line.chunks.put_nowait(chunk)
@@ -112,7 +112,7 @@ async def test_pings_do_not_count_as_life() -> None:
 
 async def test_any_event_in_time_keeps_the_stream_alive() -> None:
     clock, line = VirtualClock(), Line()
-    with fail_after(10):
+    with fail_after(60):
         call = Listener(line, clock)
         for chunk in (START, BLOCK):
             line.chunks.put_nowait(chunk)
@@ -130,7 +130,7 @@ async def test_any_event_in_time_keeps_the_stream_alive() -> None:
 
 async def test_an_endpoint_that_never_answers_is_tried_again_on_a_fresh_connection() -> None:
     clock, line = VirtualClock(), Line()
-    with fail_after(10):
+    with fail_after(60):
         call = Listener(line, clock)
         await settle()
         await clock.advance(91)
@@ -143,7 +143,7 @@ async def test_an_endpoint_that_never_answers_is_tried_again_on_a_fresh_connecti
 
 async def test_one_that_never_answers_at_all_is_an_error_in_the_end() -> None:
     clock, line = VirtualClock(), Line()
-    with fail_after(10):
+    with fail_after(60):
         call = Listener(line, clock, max_retries=2)
         for _ in range(400):
             await clock.advance(1)

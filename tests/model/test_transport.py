@@ -25,7 +25,7 @@ from fakeapi.talk import user
 async def answer(endpoint: Endpoint, model: str = "claude-opus-5-5") -> ModelEvent:
     client = make_call_model(ModelSettings(endpoint=endpoint), clock=InstantClock())
     try:
-        with fail_after(20):
+        with fail_after(60):
             async with aclosing(client(ModelRequest(model=model, messages=(user("hi"),)))) as stream:
                 return [event async for event in stream][-1]
     finally:
@@ -184,7 +184,7 @@ async def test_a_client_in_use_is_closed_only_when_its_last_stream_ends() -> Non
                 async for event in stream:
                     events.append(event)
 
-        with fail_after(20):
+        with fail_after(60):
             task = asyncio.create_task(read(client(ModelRequest(model="claude-opus-5-5", messages=(user("a"),)))))
             await api.reached("h")
             api.error(401).reply(text("other"))

@@ -69,13 +69,16 @@ def next_span(view: Sequence[ConversationMessage], staged: Sequence[Collapse], w
 
 
 def commit(
-    view: Sequence[ConversationMessage], staged: Sequence[Collapse], *, tokens: int, until: int
+    view: Sequence[ConversationMessage], staged: Sequence[Collapse], *, tokens: int = 0, until: int | None = None
 ) -> tuple[Reduced, int]:
-    """Put staged summaries in place, oldest first, until the view is small enough. Gives how many were committed."""
+    """Put staged summaries in place, oldest first, until the view has at most `until` tokens; without it, all of them.
+
+    Gives how many were committed.
+    """
     current = Reduced(view=tuple(view))
     committed = 0
     for collapse in staged:
-        if tokens - current.freed <= until:
+        if until is not None and tokens - current.freed <= until:
             break
         projected = _project(current.view, collapse)
         current = replace(projected, freed=current.freed + projected.freed, hidden=current.hidden | projected.hidden)

@@ -7,6 +7,7 @@ the summary, are pure functions in `context/compact.py`; here is the I/O: hooks,
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -43,8 +44,20 @@ FILE_SECONDS = 2.0
 Trigger = Literal["auto", "manual", "reactive"]
 
 
-async def compact(turn: Turn, state: State, *, trigger: Trigger, instructions: str = "") -> bool:
-    """Summarise the view and start it anew. False when that failed; nothing has changed then."""
+async def compact(
+    turn: Turn,
+    state: State,
+    *,
+    trigger: Trigger,
+    instructions: str = "",
+    without: Collection[str] = (),
+    summarised: Callable[[], Awaitable[None]] | None = None,
+) -> bool:
+    """Summarise the view and start it anew. False when that failed; nothing has changed then.
+
+    `without` names messages that are to be taken back: they are not summarised, and `summarised` takes them back once
+    the summary is there, so that they are not lost if it never comes.
+    """
     for outcome in await turn.run_hooks("PreCompact", {"trigger": trigger}, subject=trigger):
         if outcome.status in ("blocked", "prevented"):
             await turn.notice(f"A hook stopped the compaction. {outcome.text}".strip(), "warning")
@@ -54,13 +67,15 @@ async def compact(turn: Turn, state: State, *, trigger: Trigger, instructions: s
     view = turn.history.view()
     before = turn.window.count(view)
     try:
-        summary = await _summarise(turn, state, trigger, instructions)
+        summary = await _summarise(turn, state, trigger, instructions, without)
     except ModelError as error:
         logger.warning("compaction failed: %s", error)
         await turn.notice(f"The conversation could not be compacted: {error}", "warning")
         return False
     finally:
         turn.config.set_status("running")
+    if summarised is not None:
+        await summarised()
     kept = await _kept(turn, state)
     boundary = CompactBoundary(
         uuid=turn.config.deps.new_id(),
@@ -106,11 +121,11 @@ async def ask_small_model(
     return "" if whole and answer.stop_reason != "end_turn" else answer.text.strip()
 
 
-async def _summarise(turn: Turn, state: State, trigger: Trigger, instructions: str) -> str:
+async def _summarise(turn: Turn, state: State, trigger: Trigger, instructions: str, without: Collection[str]) -> str:
     """Ask for the summary; while even that does not fit, without the oldest part."""
     info = turn.info_of(state.model)
     question = UserMessage(uuid=turn.config.deps.new_id(), content=(text_block(request_text(instructions)),))
-    view = turn.history.view()
+    view = tuple(message for message in turn.history.view() if message.uuid not in without)
     if trigger == "reactive":
         view = shortened(view) or view
     for attempt in range(SHORTENINGS):

@@ -48,7 +48,7 @@ async def prepare(turn: Turn, state: State) -> State | Terminal:
 def drain_collapses(turn: Turn) -> int:
     """On an overflow every staged collapse is committed at once; how many there were (L7)."""
     staged = still_there(turn.history.view(), turn.window.staged)
-    reduced, committed = commit(turn.history.view(), staged, tokens=1, until=-1_000_000_000)
+    reduced, committed = commit(turn.history.view(), staged)
     turn.window.staged.clear()
     if committed:
         _take(turn, reduced)

@@ -5,6 +5,8 @@ withheld until recovery has failed; only `surface` ever shows one. A retry of an
 withdraws it first, and is not possible any more once an unsafe call of it has started.
 """
 
+from functools import partial
+
 from assent.engine.compaction import compact, start_anew
 from assent.engine.pairing import unanswered
 from assent.engine.preparation import drain_collapses, strip_media
@@ -126,12 +128,11 @@ async def _overflow(turn: Turn, state: State, answer: Answer, tools: ToolExecuto
     """Commit the staged collapses once, compact once, then say so (L7)."""
     if not state.reactive_compact_attempted:
         drained = state.transition is not None and state.transition.reason == "collapse_drain_retry"
-        if not drained and turn.window.staged:
+        if not drained and (committed := drain_collapses(turn)):
             await _withdraw(turn, answer, tools, "collapse_drain_retry")
-            if committed := drain_collapses(turn):
-                return state.proceed("collapse_drain_retry", committed=committed, messages=turn.history.view())
-        await _withdraw(turn, answer, tools, "reactive_compact_retry")
-        if await compact(turn, state, trigger="reactive"):
+            return state.proceed("collapse_drain_retry", committed=committed, messages=turn.history.view())
+        take_back = partial(_withdraw, turn, answer, tools, "reactive_compact_retry")
+        if await compact(turn, state, trigger="reactive", without=answer.uuids, summarised=take_back):
             return state.proceed(
                 "reactive_compact_retry", reactive_compact_attempted=True, messages=turn.history.view()
             )
@@ -151,7 +152,8 @@ async def _pause(turn: Turn, state: State) -> Step:
     """The API wants to go on with the same answer: hand it back as it is."""
     if state.pause_count >= PAUSES:
         return await surface(turn, "model_error", f"The model paused {PAUSES} times in a row without finishing.")
-    return state.proceed("pause_turn", pause_count=state.pause_count + 1, messages=turn.history.view())
+    attempt = state.pause_count + 1
+    return state.proceed("pause_turn", attempt=attempt, pause_count=attempt, messages=turn.history.view())
 
 
 async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step:

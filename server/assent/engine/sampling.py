@@ -91,11 +91,14 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
     turn.phase = "streaming"
     request = request_for(turn, state)
     await turn.config.transcript.flush(durable=True)
+    looped = state.transition
     await turn.publish(
         RequestStart(
             step_id=turn.config.deps.new_id(),
             model=request.model,
-            transition=state.transition.reason if state.transition else None,
+            transition=looped.reason if looped else None,
+            attempt=looped.attempt if looped else 0,
+            committed=looped.committed if looped else 0,
         )
     )
     meter = turn.ledger.meter(request.model)

@@ -66,12 +66,17 @@ class SystemInit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestStart:
-    """One model call begins; `step_id` names the step, `transition` says why we looped (None on the first)."""
+    """One model call begins; `step_id` names the step, `transition` says why we looped (None on the first).
+
+    `attempt` counts the tries of reasons that give up at some point, `committed` the collapses a drain put in place.
+    """
 
     type: Literal["request_start"] = "request_start"
     step_id: str
     model: str
     transition: ContinueReason | None = None
+    attempt: int = 0
+    committed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
