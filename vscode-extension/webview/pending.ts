@@ -1,0 +1,98 @@
+/** What waits: asks, proposals, a plan, and messages that are sent but not yet said. */
+import type { PermissionAsk, Proposal } from "../src/protocol";
+import { blocksOf, imagesOf, isOpen, samePrompt, textIn } from "./content";
+import type { Block, Item, QueuedMessage, UserItem } from "./items";
+import type { Timeline } from "./timeline";
+
+export function addAsk(line: Timeline, ask: PermissionAsk): void {
+  const known = line.data.asks.findIndex((each) => each.askId === ask.askId);
+  if (known >= 0) line.data.asks[known] = ask;
+  else line.data.asks.push(ask);
+  const item = line.get(ask.toolUseId);
+  if (item?.kind === "tool" && item.state !== "done" && item.state !== "error") {
+    item.state = "waiting";
+    if (!item.title) item.title = ask.title;
+    line.touch(item.key);
+  }
+  line.around();
+}
+
+export function answered(line: Timeline, id: string, decision: string, by: string): void {
+  const ask = line.data.asks.find((each) => each.askId === id);
+  const elicit = line.data.elicits.find((each) => each.elicitId === id);
+  if (ask) {
+    line.data.asks = line.data.asks.filter((each) => each !== ask);
+    const item = line.get(ask.toolUseId);
+    if (item?.kind === "tool" && item.state === "waiting") {
+      item.state = decision === "deny" ? "stopped" : "running";
+      line.touch(item.key);
+    }
+    if (ask.tool === "ExitPlanMode") keepPlan(line);
+    if (decision) line.add({ kind: "answered", key: line.mint("answered"), title: ask.title || ask.tool, decision, by });
+  }
+  if (elicit) line.data.elicits = line.data.elicits.filter((each) => each !== elicit);
+  if (line.data.asks.length === 0 && line.data.elicits.length === 0 && line.data.state === "waiting") line.data.state = "running";
+  line.around();
+}
+
+export function putProposal(line: Timeline, proposal: Proposal): void {
+  const at = line.data.proposals.findIndex((each) => each.proposalId === proposal.proposalId);
+  const open = proposal.hunks.some(isOpen);
+  if (at >= 0) {
+    if (open) line.data.proposals[at] = proposal;
+    else line.data.proposals.splice(at, 1);
+  } else if (open) {
+    line.data.proposals.push(proposal);
+  }
+  for (const ask of line.data.asks) if (ask.proposal?.proposalId === proposal.proposalId) ask.proposal = proposal;
+  line.around();
+}
+
+export function keepPlan(line: Timeline): void {
+  if (line.data.plan === null) return;
+  line.add({ kind: "plan", key: line.mint("plan"), text: line.data.plan });
+  line.data.plan = null;
+}
+
+export function addUser(line: Timeline, message: QueuedMessage): void {
+  const { clientMessageId, text, images, mentions } = message;
+  line.add({ kind: "user", key: `sent:${clientMessageId}`, clientMessageId, text, images, mentions });
+}
+
+export function dequeue(line: Timeline, clientMessageId: string): void {
+  const message = line.data.queue.find((each) => each.clientMessageId === clientMessageId);
+  if (!message) return;
+  line.data.queue = line.data.queue.filter((each) => each !== message);
+  const echoed = line.data.items.findLast((item) => item.kind === "user" && !item.clientMessageId && samePrompt(item.text, message.text));
+  if (echoed?.kind === "user") echoed.clientMessageId = clientMessageId;
+  else addUser(line, message);
+  line.around();
+}
+
+export function sendFailed(line: Timeline, clientMessageId: string, text: string): void {
+  const item = line.get(`sent:${clientMessageId}`);
+  line.data.queue = line.data.queue.filter((each) => each.clientMessageId !== clientMessageId);
+  if (item?.kind === "user") {
+    item.failed = text;
+    line.touch(item.key);
+  } else {
+    line.notice("error", text);
+  }
+  line.around();
+}
+
+/** A turn began with these words: ours, whose id we learn now, or someone else's, which we show. */
+export function prompted(line: Timeline, prompt: string | Block[], messageId: string | undefined): void {
+  const blocks = blocksOf(prompt);
+  const text = textIn(blocks);
+  const queued = line.data.queue.find((message) => samePrompt(message.text, text));
+  const sent = (item: Item): item is UserItem => item.kind === "user" && !item.messageId && samePrompt(item.text, text);
+  if (queued && !line.data.items.some(sent)) dequeue(line, queued.clientMessageId);
+  const item = line.data.items.findLast(sent);
+  if (item) {
+    if (messageId) item.messageId = messageId;
+    line.touch(item.key);
+  } else if (messageId && !line.has(messageId) && (text || imagesOf(blocks).length)) {
+    line.add({ kind: "user", key: messageId, text, images: imagesOf(blocks), mentions: [], messageId });
+  }
+}

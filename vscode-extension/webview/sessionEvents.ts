@@ -1,0 +1,191 @@
+/** The session's events, one by one: what each changes in a conversation. */
+import type { Mode, SessionEvent, TurnResult } from "../src/protocol";
+import { childEvent } from "./children";
+import { count, isOpen, jobText, outputOf, tail } from "./content";
+import { answered, dequeue, keepPlan, prompted, putProposal } from "./pending";
+import { takeMessage } from "./stored";
+import type { Timeline } from "./timeline";
+
+const PROGRESS_KEPT = 20_000;
+const TURN_REACH = 400;
+
+export function applyEvent(line: Timeline, params: SessionEvent): void {
+  const event = params.event;
+  const parent = params.parentToolUseId;
+  if (parent && childEvent(line, parent, params)) return;
+  const data = line.data;
+  switch (event.type) {
+    case "turnStarted":
+      data.running = true;
+      data.interrupted = false;
+      data.state = "running";
+      if (event.model) data.model = event.model;
+      if (event.permissionMode) data.mode = event.permissionMode as Mode;
+      prompted(line, event.prompt, (event as { messageId?: string }).messageId);
+      line.around();
+      break;
+    case "stepStarted":
+      clearRetry(line);
+      break;
+    case "textDelta":
+      clearRetry(line);
+      line.append("text", event.blockId, event.text);
+      break;
+    case "thinkingDelta":
+      clearRetry(line);
+      line.append("thinking", event.blockId, event.text);
+      break;
+    case "toolPreparing":
+      line.closeStreams();
+      line.tool(event.toolUseId, event.tool);
+      break;
+    case "toolInputDelta": {
+      const item = line.tool(event.toolUseId, "");
+      item.partialJson += event.partialJson;
+      line.touch(item.key);
+      break;
+    }
+    case "toolStarted": {
+      const item = line.tool(event.toolUseId, event.tool);
+      Object.assign(item, { tool: event.tool, title: event.title, input: event.input, partialJson: "", state: "running" });
+      line.touch(item.key);
+      break;
+    }
+    case "toolProgress": {
+      const item = line.tool(event.toolUseId, "");
+      item.progress = tail(item.progress + event.text, PROGRESS_KEPT);
+      line.touch(item.key);
+      break;
+    }
+    case "toolFinished": {
+      const item = line.tool(event.toolUseId, "");
+      item.state = event.isError ? "error" : "done";
+      item.summary = event.summary;
+      item.durationMs = event.durationMs;
+      Object.assign(item, outputOf(event.content));
+      line.touch(item.key);
+      break;
+    }
+    case "toolSummary":
+      line.notice("info", event.text);
+      break;
+    case "message":
+      takeMessage(line, event);
+      break;
+    case "tombstone":
+      line.remove(new Set([...event.messageIds, ...event.blockIds]));
+      break;
+    case "retrying":
+      data.retrying = { attempt: event.attempt, maxAttempts: event.maxAttempts, delayMs: event.delayMs, status: event.status };
+      line.around();
+      break;
+    case "compacting":
+      data.state = "compacting";
+      line.around();
+      break;
+    case "compacted":
+      line.notice("info", `Conversation compacted: ${count(event.tokensBefore)} → ${count(event.tokensAfter)} tokens`, event.summary);
+      break;
+    case "permissionResolved":
+      answered(line, event.askId, event.decision ?? "", event.by ?? "");
+      break;
+    case "permissionPending":
+    case "elicitationPending":
+      data.state = "waiting";
+      line.around();
+      break;
+    case "elicitationResolved":
+      answered(line, event.elicitId, "answered", event.by ?? "");
+      break;
+    case "editProposed":
+    case "editUpdated":
+      putProposal(line, event.proposal);
+      break;
+    case "editResolved":
+      data.proposals = data.proposals.filter((each) => each.proposalId !== event.proposalId || each.hunks.some(isOpen));
+      line.around();
+      break;
+    case "todos":
+      data.todos = event.items;
+      line.around();
+      break;
+    case "planProposed":
+      // Its approval shows it; afterwards it stays in the transcript.
+      data.plan = event.plan;
+      break;
+    case "hook":
+      if (event.outcome !== "success" || event.text) {
+        const level = event.outcome === "success" ? "info" : "warning";
+        line.notice(level, `${event.event} hook: ${event.outcome}`, event.text);
+      }
+      break;
+    case "usage": {
+      const { type: _type, ...usage } = event;
+      const costUsd = (event as { totalCostUsd?: number }).totalCostUsd ?? event.costUsd;
+      // A subagent has a context of its own; what it spends is the conversation's.
+      data.usage = parent && data.usage ? { ...data.usage, costUsd } : { ...usage, costUsd };
+      line.around();
+      break;
+    }
+    case "status":
+      data.state = event.state;
+      data.running = event.state !== "idle";
+      line.around();
+      break;
+    case "queued":
+      line.around();
+      break;
+    case "dequeued":
+    case "completed":
+      if (event.clientMessageId) dequeue(line, event.clientMessageId);
+      break;
+    case "maxTurnsReached":
+      line.notice("warning", "The limit of steps for one turn was reached.");
+      break;
+    case "job":
+      line.notice("info", jobText(event.command, event.state, event.exitCode));
+      break;
+    case "notice":
+      line.notice(event.level, event.text);
+      break;
+    case "turnFinished":
+      finish(line, event.result);
+      break;
+    case "heartbeat":
+      break;
+  }
+}
+
+function finish(line: Timeline, result: TurnResult): void {
+  line.closeStreams();
+  keepPlan(line);
+  for (const item of line.data.items.slice(-TURN_REACH)) {
+    if (item.kind === "tool" && (item.state === "preparing" || item.state === "running" || item.state === "waiting")) {
+      item.state = "stopped";
+      line.touch(item.key);
+    }
+  }
+  line.data.retrying = null;
+  line.data.running = false;
+  line.data.state = "idle";
+  line.around();
+  // A failure is said once: the end of the turn says it, with a way to try again.
+  const said = line.data.items.findLast((item) => item.kind !== "notice");
+  if (result.isError && said?.kind === "text" && said.text.trim() === result.result.trim()) line.remove(new Set([said.key]));
+  line.add({
+    kind: "end",
+    key: line.mint("end"),
+    isError: result.isError,
+    terminal: result.terminal,
+    text: result.isError ? result.result : "",
+    durationMs: result.durationMs,
+    costUsd: result.totalCostUsd,
+    denials: result.permissionDenials?.length ?? 0,
+  });
+}
+
+function clearRetry(line: Timeline): void {
+  if (!line.data.retrying) return;
+  line.data.retrying = null;
+  line.around();
+}

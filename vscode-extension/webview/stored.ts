@@ -1,0 +1,89 @@
+/** Closed messages: live ones, and those of the stored history. They take the place of what was streamed. */
+import type { Json, StoredMessage } from "../src/protocol";
+import { childEvent } from "./children";
+import { blocksOf, clientId, count, imagesOf, isMeta, outputOf, samePrompt, textIn, titleOf } from "./content";
+import type { Block, UserItem } from "./items";
+import type { Timeline } from "./timeline";
+
+/** A closed message: live, or from the stored history. */
+export function takeMessage(line: Timeline, message: StoredMessage, parent = message.parentToolUseId): void {
+  if (parent && line.get(parent)) {
+    childEvent(line, parent, { sessionId: "", seq: 0, event: { type: "message", ...message } });
+    return;
+  }
+  if (message.role === "assistant") {
+    for (const block of blocksOf(message.content)) assistantBlock(line, message, block);
+    return;
+  }
+  const blocks = blocksOf(message.content);
+  const boundary = message as { role: string; tokensBefore?: number; tokensAfter?: number; summary?: string };
+  if (boundary.role === "system") {
+    line.notice("info", `Conversation compacted: ${count(boundary.tokensBefore ?? 0)} → ${count(boundary.tokensAfter ?? 0)} tokens`, boundary.summary);
+    return;
+  }
+  const results = blocks.filter((block) => block.type === "tool_result");
+  for (const block of results) toolResult(line, block);
+  if (isMeta(message) || results.length > 0) return;
+  const text = textIn(blocks);
+  if (line.data.items.some((item) => item.kind === "user" && item.messageId === message.id)) return;
+  const images = imagesOf(blocks);
+  if (!text && images.length === 0) return;
+  const waiting = line.data.items.findLast(
+    (item): item is UserItem => item.kind === "user" && !item.messageId && (item.clientMessageId === clientId(message) || samePrompt(item.text, text)),
+  );
+  if (waiting) {
+    waiting.messageId = message.id;
+    line.touch(waiting.key);
+  } else {
+    line.add({ kind: "user", key: message.id, text, images, mentions: [], messageId: message.id });
+  }
+}
+
+function assistantBlock(line: Timeline, message: StoredMessage, block: Block): void {
+  switch (block.type) {
+    case "text": {
+      const text = String(block["text"] ?? "");
+      const item = line.get(message.id);
+      if (item?.kind === "text") {
+        item.text = text;
+        item.streaming = false;
+        line.touch(item.key);
+      } else if (text) {
+        line.add({ kind: "text", key: line.free(message.id), text, streaming: false, error: Boolean((message as Json)["error"]) });
+      }
+      break;
+    }
+    case "thinking":
+    case "redacted_thinking": {
+      const text = String(block["thinking"] ?? "");
+      const item = line.get(message.id);
+      if (item?.kind === "thinking") {
+        if (text) item.text = text;
+        item.streaming = false;
+        line.touch(item.key);
+      } else if (text) {
+        line.add({ kind: "thinking", key: line.free(message.id), text, streaming: false });
+      }
+      break;
+    }
+    case "tool_use":
+    case "server_tool_use": {
+      const item = line.tool(String(block["id"] ?? message.id), String(block["name"] ?? "tool"));
+      item.input = (block["input"] as Json | undefined) ?? item.input;
+      item.partialJson = "";
+      if (!item.title) item.title = titleOf(item.tool, item.input);
+      line.touch(item.key);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+function toolResult(line: Timeline, block: Block): void {
+  const item = line.get(String(block["tool_use_id"] ?? ""));
+  if (item?.kind !== "tool" || item.state === "done" || item.state === "error") return;
+  item.state = block["is_error"] ? "error" : "done";
+  Object.assign(item, outputOf((block["content"] as string | Block[] | undefined) ?? ""));
+  line.touch(item.key);
+}
