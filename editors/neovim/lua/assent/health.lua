@@ -1,14 +1,21 @@
 --- `:checkhealth assent`.
 local M = {}
 
+--- Neovim before 0.10 had other names for the same functions.
+local function too_old()
+  local old = vim.health or require("health")
+  local start, failed = old.start or old.report_start, old.error or old.report_error
+  start("Assent")
+  failed(vim.g.assent_too_old or "Assent needs Neovim 0.10 or later", { "Update Neovim" })
+end
+
 function M.check()
+  if vim.fn.has("nvim-0.10") == 0 then
+    return too_old()
+  end
   local health = vim.health
   health.start("Assent")
-  if vim.fn.has("nvim-0.10") == 1 then
-    health.ok("Neovim " .. tostring(vim.version()))
-  else
-    health.error("Neovim 0.10 or later is needed", { "Update Neovim" })
-  end
+  health.ok("Neovim " .. tostring(vim.version()))
   local config = require("assent.config")
   local problem = config.problem()
   if problem then
