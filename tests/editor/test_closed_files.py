@@ -128,6 +128,34 @@ async def test_a_new_file_is_created_when_it_is_accepted() -> None:
     assert scene.disk.files[PATH] == "hello\n"
 
 
+async def test_a_file_that_is_not_there_yet_is_not_taken_for_a_deleted_one() -> None:
+    scene = Scene(opened=False)
+    wire = await scene.propose("new\n")
+    await scene.editor.refresh(PATH)  # as the watch does with every file it hears of first
+    assert scene.states(wire) == ["pending"] and scene.told() == ["proposed"]
+    await scene.proposals.resolve(wire["proposalId"], {"all": "accept"})
+    assert scene.disk.files[PATH] == "new\n"
+
+
+async def test_a_restored_new_file_survives_a_first_look_at_the_disk() -> None:
+    scene = Scene(opened=False)
+    await scene.propose("new\n")
+    again = await reload(scene, None)
+    await again.editor.refresh(PATH)
+    (wire,) = again.proposals.list("s1")
+    assert again.states(wire) == ["pending"]
+
+
+async def test_a_new_file_planned_after_the_old_one_vanished_unnoticed_is_new() -> None:
+    scene = Scene(TEXT, opened=False)
+    first = await scene.propose(THREE)
+    del scene.disk.files[PATH]
+    second = await scene.propose("new\n")
+    assert scene.states(first) == ["conflict"] * 3 and scene.states(second) == ["pending"]
+    await scene.proposals.resolve(second["proposalId"], {"all": "accept"})
+    assert scene.disk.files[PATH] == "new\n"
+
+
 async def test_a_new_file_that_appeared_meanwhile_is_a_conflict() -> None:
     scene = Scene()
     plan = await scene.plan("hello\n")

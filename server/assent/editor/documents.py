@@ -214,8 +214,8 @@ class Documents:
                 document.landings.append(landed)
             self._tell("changed", document, before, told, landed=landed)
 
-    def follow(self, uri: str, text: str) -> Document:
-        """Keep knowing this file once it is closed; `text` is what it holds if it is not open now."""
+    def follow(self, uri: str, text: str | None) -> Document:
+        """Keep knowing this file once it is closed; `text` is what it holds if it is not open now (None: no file)."""
         uri = same_document(uri)
         self._followers[uri] = self._followers.get(uri, 0) + 1
         if uri not in self._documents:
@@ -225,8 +225,8 @@ class Documents:
                 path=path_of(uri),
                 language_id="",
                 version=None,
-                text=text,
-                lines=LineIndex(text),
+                text=text or "",
+                lines=LineIndex(text or ""),
                 saved=text,
             )
             self.on_interest()

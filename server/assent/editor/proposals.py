@@ -78,9 +78,11 @@ class Proposals:
         """Under review "before" it is published now and waits for decisions; else `land` makes and publishes it."""
         base = "" if plan.before is None else plan.before.text
         uri = self._landings.uri_for(plan.path)
-        document = self._documents.follow(uri, base)
-        if not document.open:
-            self._documents.disk(uri, base)  # the plan's reading is the newest we have
+        reading = None if plan.before is None else base
+        known = self._documents.known(uri)
+        if known is not None and not known.open:
+            self._documents.disk(uri, reading)  # the plan's reading is the newest we have
+        document = self._documents.follow(uri, reading)
         new_text = plan.new_text
         eol = uniform_eol(document.text) if document.open else None
         if eol is not None:  # an editor would rewrite other line ends to the buffer's own
@@ -242,7 +244,7 @@ class Proposals:
             if proposal.proposal_id in self._proposals:
                 continue
             text = await self._landings.text_of(proposal.uri, proposal.path)
-            document = self._documents.follow(proposal.uri, text or "")
+            document = self._documents.follow(proposal.uri, text)
             if text is None and not document.open and not proposal.creates:
                 lose(proposal.hunks, "the file is gone")
             else:
@@ -384,7 +386,7 @@ class Proposals:
         if found is not None:
             return found
         # Its file is gone; an empty stand-in lets the proposal still be shown and rejected.
-        return self._documents.follow(proposal.uri, "")
+        return self._documents.follow(proposal.uri, None)
 
     def _wire(self, proposal: Proposal) -> Json:
         return on_wire(proposal, self._document(proposal), self._documents.encoding)
