@@ -18,7 +18,7 @@ from assent.types.messages import AssistantMessage, Message, Result, Tombstone, 
 from enginekit import Change, Crash, Echo, Gate, Stage, assert_conversation_valid
 from enginekit.invariants import reloaded
 from enginekit.stage import WAIT
-from fakeapi import Block, FakeApi, Reply, failure, frames, text, thinking, tool
+from fakeapi import Block, Cut, Drop, FakeApi, Reply, failure, frames, raw, text, thinking, tool
 from fakeapi.signing import Prefix
 
 FIRST = (thinking("hm"), text("I will look."), tool("Echo", text="a"), tool("Echo", text="b"))
@@ -34,8 +34,8 @@ def scripted(api: FakeApi) -> None:
 
 async def next_turn_works(stage: Stage) -> None:
     """On the same engine, and on one resumed from the transcript; no task of the turn is left behind."""
+    await stage.nothing_left_running()
     stage.assert_reloads()
-    assert [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("tool ")] == []
     stage.api._script.clear()  # pyright: ignore[reportPrivateUsage] -- what the broken turn did not ask for
     stage.api.reply(text("still here"))
     assert (await stage.turn("are you there?")).result.result == "still here"
@@ -103,6 +103,8 @@ async def test_cancelling_the_consumer_raises_its_cancellation_and_leaves_the_hi
         assert_conversation_valid(engine.messages)
 
 
+OVERLOADED = {"type": "overloaded_error", "message": "Overloaded"}
+
 FAILURES: list[tuple[str, Any]] = [
     ("refused", failure(400, "something is wrong with this request")),
     ("forbidden", failure(403, "no")),
@@ -110,6 +112,12 @@ FAILURES: list[tuple[str, Any]] = [
     ("an error page that is no JSON", failure(502, body=b"<html>Bad gateway</html>")),
     ("overloaded for ever", failure(529)),
     ("no credentials", failure(401, "invalid x-api-key")),
+    ("a connection that is reset for ever", Drop(how="reset")),
+    ("a connection that is closed for ever", Drop(how="close")),
+    ("an error inside the stream before a word", Reply(parts=(), error=OVERLOADED)),
+    ("an error inside the stream after some words", Reply(parts=(text("half"),), error=OVERLOADED)),
+    ("nonsense instead of events", Reply(parts=(raw(b"data: {nonsense\n\n"),))),
+    ("an answer that never ends", Reply(parts=(text("half"),), cut=Cut(at_event=3, how="clean"))),
 ]
 
 
@@ -119,12 +127,12 @@ async def test_fail_at_every_request(number: int, name: str, answer: Any) -> Non
     async with Stage(tools=[Echo(), Change()]) as stage:
         for parts in (FIRST, SECOND, LAST)[:number]:
             stage.api.reply(*parts)
-        for _ in range(11):
-            stage.api.add(answer)
+        stage.api.otherwise(answer)
         turn = await stage.turn()
         assert turn.result.terminal == "model_error"
         assert turn.result.subtype == "error_during_execution"
-        assert turn.errors
+        assert len(turn.errors) == 1
+        assert len(stage.engine.messages) >= [2, 5, 8][number]  # what went well before is kept
         await next_turn_works(stage)
 
 
@@ -145,6 +153,24 @@ def events_in(*parts: Block) -> int:
     ids = (f"toolu_{number}" for number in itertools.count())
     reply = frames.settled(Reply(parts=parts), model="m", prefix=Prefix(), next_tool_id=ids)
     return len(list(frames.stream(reply, message)))
+
+
+@pytest.mark.parametrize("extra", [-1, 0, 1])
+async def test_cut_around_every_event_of_an_answer_that_changes_something(extra: int) -> None:  # M5, L9, L10
+    """Before the change has begun the answer is asked for again, afterwards never: it is made exactly once."""
+    for at in range(1, events_in(*SECOND) + 1):
+        change = Change()
+        async with Stage(tools=[Echo(), change]) as stage:
+            stage.api.reply(*FIRST)
+            stage.api.cut(*SECOND, at_event=at, extra_bytes=extra, how="close")
+            stage.api.otherwise(
+                lambda call, change=change: Reply(parts=LAST if change.log or "Change: c" in str(call.body) else SECOND)
+            )
+            turn = await stage.turn()
+            assert turn.result.terminal == "completed", (at, turn.transitions)
+            assert turn.errors == []
+            assert change.log == ["c"], at
+            await next_turn_works(stage)
 
 
 @pytest.mark.parametrize("extra", [-1, 0, 1])

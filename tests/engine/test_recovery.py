@@ -153,24 +153,36 @@ async def test_a_surfaced_overflow_keeps_the_words_and_an_earlier_one_takes_them
         assert [stone.reason for stone in turn.of(Tombstone)] == ["reactive_compact_retry"]
 
 
-async def test_an_abort_kills_the_whole_process_group_of_a_command(tmp_path: Path) -> None:  # L14, T5
-    async with Stage(tools=[Bash()], cwd=str(tmp_path), services=ToolServices(workspace=DiskWorkspace())) as stage:
-        pids = tmp_path / "pids"
-        command = f"(sleep 1000 & echo $! >> {pids}; sleep 1000 & echo $! >> {pids}; echo ready; wait)"
-        stage.api.reply(tool("Bash", command=command))
+async def test_an_abort_at_any_message_of_a_command_leaves_none_of_its_processes(tmp_path: Path) -> None:  # L14, T5
+    """From the first message of the turn to the output of the running command; its children die with it."""
+    seen: list[Message] = []
+    ended: list[str] = []
+    at = 0
+    while not any(isinstance(message, ToolProgress) for message in seen):
+        tools = ToolServices(workspace=DiskWorkspace())
+        async with Stage(tools=[Bash()], cwd=str(tmp_path), services=tools, ahead=1) as stage:
+            pids = tmp_path / f"pids{at}"
+            command = f"(sleep 1000 & echo $! >> {pids}; sleep 1000 & echo $! >> {pids}; echo ready; wait)"
+            stage.api.reply(text("Waiting."), tool("Bash", command=command))
 
-        def stop(_at: int, message: Message) -> None:
-            if isinstance(message, ToolProgress) and "ready" in message.text:
-                stage.engine.abort()
+            def stop(now: int, _message: Message, at: int = at, stage: Stage = stage) -> None:
+                if now == at:
+                    stage.engine.abort()
 
-        turn = await stage.turn(on_message=stop)
-        assert turn.result.terminal == "aborted_tools"
-        with anyio.fail_after(WAIT):
-            for pid in pids.read_text().split():
-                while _alive(int(pid)):
-                    await anyio.lowlevel.checkpoint()
-        stage.api.reply(text("ok"))
-        assert (await stage.turn()).result.terminal == "completed"
+            turn = await stage.turn(on_message=stop)
+            seen = turn.messages[: at + 1]
+            ended.append(turn.result.terminal)
+            with anyio.fail_after(WAIT):
+                for pid in pids.read_text().split() if pids.exists() else ():
+                    while _alive(int(pid)):
+                        await anyio.lowlevel.checkpoint()
+            await stage.nothing_left_running()
+            stage.api._script.clear()  # pyright: ignore[reportPrivateUsage] -- what an early abort did not ask for
+            stage.api.reply(text("ok"))
+            assert (await stage.turn()).result.terminal == "completed"
+            at += 1
+    assert (tmp_path / f"pids{at - 1}").read_text().split()  # the last round did stop running processes
+    assert set(ended) == {"aborted_streaming", "aborted_tools"} and ended[-1] == "aborted_tools"
 
 
 async def test_progress_is_shown_while_the_tool_still_runs() -> None:  # T2

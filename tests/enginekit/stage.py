@@ -138,8 +138,10 @@ class Stage:
         self._sleep = sleep
         self._client: ModelClient | None = None
         self._engine: QueryEngine | None = None
+        self._tasks_before: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> Stage:
+        self._tasks_before = asyncio.all_tasks()
         await self.api.start()
         self._client = make_call_model(
             ModelSettings(
@@ -201,6 +203,17 @@ class Stage:
         assert not engine.running
         return TurnLog(seen)
 
+    async def nothing_left_running(self) -> None:
+        """No task of the engine, the tools or the client outlives its work; the endpoint's own do not count."""
+        while left := {task for task in asyncio.all_tasks() - self._tasks_before if not _of_the_endpoint(task)}:
+            _, hung = await asyncio.wait(left - {asyncio.current_task()}, timeout=WAIT)
+            assert hung == set()
+
     def assert_reloads(self) -> None:
         """The transcript gives back the conversation as the engine has it."""
         assert reloaded(self.transcript.written) == self.engine.messages
+
+
+def _of_the_endpoint(task: asyncio.Task[Any]) -> bool:
+    code = getattr(task.get_coro(), "cr_code", None)
+    return code is not None and "fakeapi" in code.co_filename
