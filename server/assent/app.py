@@ -46,11 +46,12 @@ from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool
 from assent.types.blocks import Json
 from assent.types.hardening import hardening_env
-from assent.types.permissions import Action, Decision, RuleSource
-from assent.types.ports import Workspace
+from assent.types.permissions import Action, Decision, RuleSource, Verdict
+from assent.types.ports import CanUseTool, ToolCall, Workspace
 from assent.types.usage import Usage
 
 if TYPE_CHECKING:
+    from assent.acp.host import Host as AcpHost
     from assent.lsp.host import Host
 
 BACKGROUND_CALLS: tuple[BackgroundCall, ...] = ("summary", "collapse", "suggestion", "memory", "dream")
@@ -75,17 +76,28 @@ def build(host: "Host", *, options: Options) -> "App":
     )
 
 
+def build_acp(host: "AcpHost", *, options: Options) -> "App":
+    return App(client=NoClient(), roots=lambda: (), encoding="utf-16", options=options, acp=host)
+
+
 def headless(options: Options) -> "App":
     return App(client=NoClient(), roots=lambda: (), encoding="utf-16", options=options)
 
 
 class App:
     def __init__(
-        self, *, client: ClientEdits, roots: Callable[[], tuple[str, ...]], encoding: Encoding, options: Options
+        self,
+        *,
+        client: ClientEdits,
+        roots: Callable[[], tuple[str, ...]],
+        encoding: Encoding,
+        options: Options,
+        acp: "AcpHost | None" = None,
     ) -> None:
         self._home = str(Path.home())
         self._roots = roots
         self._client = client
+        self._acp = acp
         self._interactive = options.interactive
         self.settings = SettingsFiles(config_dir=paths.config_dir(), cli=options.settings, parse_rule=parse_rule)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
@@ -180,7 +192,7 @@ class App:
             model_info=self.models.info,
             roots=self._roots,
             jobs=lambda _session, on_change: ShellJobs(on_change),
-            proposals=self.editor.proposals,
+            proposals=self.editor.proposals if self._acp is None else None,  # ACP has no review of hunks
             editor=self._client if self._client.can_query else None,
             commands=lambda _cwd, _trusted: [
                 {"name": command.name, "description": command.description}
@@ -221,7 +233,7 @@ class App:
                 tools=spec.tools,
                 commands=commands.BUILT_IN,
                 agents=agents.BUILT_IN,
-                can_use_tool=spec.can_use_tool,
+                can_use_tool=spec.can_use_tool if self._acp is None else self._shown(self._acp, spec),
                 get_app_state=lambda: spec.state,
                 initial_messages=spec.initial_messages,
                 snipped=spec.snipped,
@@ -245,6 +257,7 @@ class App:
                 auto_memory=self._auto_memory(spec),
                 system_context=partial(git_context, spec.state.cwd, _git_env()) if spec.trusted else None,
                 take_queued=spec.take_queued,
+                take_decisions=spec.take_decisions,
                 background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
                 publish=spec.publish,
                 persistent=bool(settings.get("persistentRetry")),
@@ -285,7 +298,18 @@ class App:
         )
 
     def _workspace(self, cwd: str, origin: Callable[[], Origin], review: Callable[[], ReviewMode]) -> Workspace:
+        if self._acp is not None:
+            return self._acp.workspace(self.disk, lambda: origin().session_id)
         return self.editor.workspace(origin=origin, review=review)
+
+    def _shown(self, host: "AcpHost", spec: EngineSpec) -> CanUseTool:
+        """An ask carries no proposal there, so whoever asks looks at the call itself."""
+
+        async def can_use_tool(call: ToolCall) -> Verdict:
+            host.judging(spec.session_id, call)
+            return await spec.can_use_tool(call)
+
+        return can_use_tool
 
     async def _snapshot(self, origin: Origin, path: str, file: Any) -> None:
         session = self.sessions.live.get(origin.session_id)

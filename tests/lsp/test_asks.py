@@ -10,6 +10,7 @@ import pytest
 from assent.lsp.protocol.asks import Elicit, PermissionAsk
 from fakeapi import FakeApi, text, tool
 from lspclient import Client, Connect, Json
+from lspclient.client import RpcError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -77,15 +78,58 @@ async def test_an_ask_carries_what_is_to_be_judged_and_an_allow_lets_it_run(
         [],
         {"decision": True},
         {"decision": ["allow"]},
+        {"decision": "allow", "scope": "forever"},
+        {"decision": "allow", "scope": ""},
+        {"decision": "allow", "updatedInput": "touch other.txt"},
+        RpcError({"code": -32603, "message": "the dialog broke"}),
+        RpcError({"code": -32800, "message": "cancelled"}),
     ],
 )
 async def test_any_answer_but_allow_is_a_deny(client: Client, api: FakeApi, workspace: Path, answer: Any) -> None:
     session = await new(client)
     bash(api)
-    client.answers["assent/permission/ask"] = lambda params: answer
+    start = len(client.heard)
+
+    def reply(_params: Json) -> Any:
+        if isinstance(answer, RpcError):
+            raise answer
+        return answer
+
+    client.answers["assent/permission/ask"] = reply
     result = await finished(begin(client, session))
     assert [denial["toolName"] for denial in result["permissionDenials"]] == ["Bash"]
     assert not (workspace / "made.txt").exists()
+    resolved = await client.wait_event("permissionResolved", session_id=session, after=start)
+    assert resolved["event"]["decision"] == "deny"
+    assert not [m for m in client.heard[start:] if m.get("method") == "window/showMessageRequest"]
+
+
+async def test_a_client_that_claims_asks_but_does_not_know_them_is_asked_in_plain_words(
+    client: Client, api: FakeApi, workspace: Path
+) -> None:
+    session = await new(client)
+    bash(api)
+    client.answers.pop("assent/permission/ask", None)  # MethodNotFound, which is no answer
+    client.answers["window/showMessageRequest"] = lambda params: {"title": "Allow once"}
+    await finished(begin(client, session))
+    del client.answers["window/showMessageRequest"]
+    assert (workspace / "made.txt").exists()
+    (workspace / "made.txt").unlink()
+
+
+async def test_an_editor_that_fails_to_ask_a_question_cancels_it(client: Client, api: FakeApi) -> None:
+    session = await new(client)
+    question = {"question": "Tabs?", "header": "Style", "options": [{"label": "yes"}, {"label": "no"}]}
+    api.reply(tool("AskUserQuestion", questions=[{**question, "multiSelect": False}]))
+    api.reply(text("So be it."))
+    start = len(client.heard)
+
+    def broken(_params: Json) -> Json:
+        raise RpcError({"code": -32603, "message": "no window"})
+
+    client.answers["assent/elicit"] = broken
+    assert (await finished(begin(client, session)))["subtype"] == "success"
+    assert not [m for m in client.heard[start:] if m.get("method") == "window/showMessageRequest"]
 
 
 async def test_a_denial_with_words_reaches_the_model(client: Client, api: FakeApi) -> None:

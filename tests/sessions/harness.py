@@ -232,6 +232,7 @@ def build_engine(spec: EngineSpec, model: ScriptedModel) -> QueryEngine:
             ),
             transcript=spec.transcript,
             take_queued=spec.take_queued,
+            take_decisions=spec.take_decisions,
             publish=spec.publish,
         )
     )

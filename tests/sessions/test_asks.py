@@ -67,6 +67,7 @@ async def test_an_ask_carries_what_a_person_needs_and_the_events_come_in_order(t
         {"decision": "allow_always"},
         {},
         {"allow": "yes"},
+        {"decision": "allow", "scope": "always"},
     ],
 )
 async def test_anything_but_a_clear_yes_is_a_no(tmp_path: Path, answer: Json) -> None:

@@ -24,7 +24,7 @@ from assent.editor.hunks import Hunk, Target, make_hunks
 from assent.editor.landing import Landings
 from assent.editor.proposal import Origin, Proposal, Review, from_json, on_wire, to_json
 from assent.editor.rebase import rebase
-from assent.editor.reports import report
+from assent.editor.reports import late_report, outcome_of, report
 from assent.editor.splices import in_sequence
 from assent.editor.text import uniform_eol, with_eol
 from assent.editor.uris import path_of, same_document
@@ -50,6 +50,7 @@ class ProposalEvent:
     decisions: tuple[Json, ...] = ()  # on resolved: [{hunkId, decision, newText?}]
     message: str = ""
     complete: bool = False  # no hunk is pending any more
+    late: str = ""  # on resolved: words for the model, when its call had its result before
 
 
 Listener = Callable[[ProposalEvent], None]
@@ -223,6 +224,10 @@ class Proposals:
         """What the model is told of the decisions; empty when everything was accepted as proposed."""
         return report(self._find(proposal_id))
 
+    def outcome(self, proposal_id: str) -> tuple[str, bool]:
+        """What became of it, in words, and whether anything of it was made."""
+        return outcome_of(self._find(proposal_id))
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
@@ -370,6 +375,7 @@ class Proposals:
             decisions=tuple(told_of(choice) for choice in decisions),
             message=message,
             complete=not proposal.pending,
+            late=late_report(proposal) if kind == "resolved" and proposal.told else "",
         )
         for listener in tuple(self._listeners):
             try:

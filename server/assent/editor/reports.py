@@ -23,6 +23,22 @@ def report(proposal: Proposal) -> str:
     return "\n".join(lines)
 
 
+def outcome_of(proposal: Proposal) -> tuple[str, bool]:
+    """What became of it, for a model that was told nothing of it yet, or too little; and whether anything was made."""
+    made = any(hunk.state in ("accepted", "landed", "edited") for hunk in proposal.hunks)
+    if not made:
+        return f"{proposal.path} was not changed. {report(proposal)}".strip(), False
+    change = "Created" if proposal.creates else "Changed"
+    return f"{change} {proposal.path}. {report(proposal) or 'The user accepted all of it.'}", True
+
+
+def late_report(proposal: Proposal) -> str:
+    """A decision that came after the call had its result; empty when it changes nothing the model knows."""
+    if proposal.review == "after" and not report(proposal):
+        return ""  # accepted is what it was told already
+    return f"Your earlier edit was decided by the user meanwhile. {outcome_of(proposal)[0]}"
+
+
 def outcomes(proposal: Proposal) -> tuple[HunkOutcome, ...]:
     return tuple(
         HunkOutcome(

@@ -40,7 +40,7 @@ async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
     if turn.config.take_queued is not None:
         for message in turn.config.take_queued():
             await turn.publish(message)
-    for message in turn.conversation.inbox.take(later=slept):
+    for message in (*turn.conversation.inbox.take(later=slept), *turn.config.take_decisions()):
         await turn.publish(message)
     await _finished_jobs(turn)
     await _prefetched(turn)
@@ -55,7 +55,7 @@ async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
 
 async def attach_at_start(turn: Turn) -> None:
     """What to tell with the prompt itself: reminders, and what came while the agent was idle."""
-    for message in turn.conversation.inbox.take(later=True):
+    for message in (*turn.conversation.inbox.take(later=True), *turn.config.take_decisions()):
         await turn.publish(message)
     await _finished_jobs(turn)
     await _late_memory(turn)

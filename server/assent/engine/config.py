@@ -131,12 +131,21 @@ class TaskBudget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrphanOutcome:
+    """What became of an edit that was decided after its process had died, in words for the model."""
+
+    text: str
+    made: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrphanedPermission:
     """An ask whose process died before it was answered: re-presented once, then denied (Q11)."""
 
     tool_use_id: str
     tool: str
     input: Json
+    outcome: Callable[[], Awaitable[OrphanOutcome]] | None = None  # the proposal lives on: wait for it, do not run
 
 
 AttachmentSource = Callable[[], Awaitable[Sequence[Attachment]]]
@@ -183,7 +192,7 @@ class QueryEngineConfig:
     handle_elicitation: HandleElicitation | None = None
     set_status: Callable[[Status], None] = lambda _status: None
     abort: Abort | None = None
-    orphaned_permission: OrphanedPermission | None = None
+    orphaned_permission: OrphanedPermission | tuple[OrphanedPermission, ...] | None = None
     snip_replay: SnipReplay | None = None
     interactive: bool = True
     bare: bool = False
@@ -195,6 +204,7 @@ class QueryEngineConfig:
     memory: MemorySource | None = None
     system_context: Callable[[], Awaitable[str]] | None = None  # git status and the like, frozen at the first turn
     take_queued: Callable[[], Sequence[UserMessage]] | None = None  # what the user steered into the turn (L11)
+    take_decisions: Callable[[], Sequence[Attachment]] = lambda: ()  # on edits whose calls have their results
     attachment_sources: Sequence[AttachmentSource] = ()
     background_calls: frozenset[BackgroundCall] = frozenset()  # opt-in, each kind by name (M10, L13)
     auto_memory: AutoMemory | None = None  # where `memory` and `dream` keep what they find (L13)

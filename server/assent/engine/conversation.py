@@ -52,7 +52,6 @@ class Conversation:
     tracking: CompactTracking = field(default_factory=CompactTracking)
     context: PromptContext | None = None  # frozen at the first turn and at each compaction
     task_budget_remaining: int | None = None
-    orphan_handled: bool = False
     agents_running: dict[str, str] = field(default_factory=dict[str, str])  # background agents, id to description
     prefetches: list[asyncio.Task[Sequence[Attachment] | None]] = field(
         default_factory=list["asyncio.Task[Sequence[Attachment] | None]"]

@@ -3,7 +3,7 @@
 Pure functions over messages: what is unanswered, and a history in which nothing is.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from assent.types.blocks import Block, Json, tool_result_block
@@ -42,11 +42,11 @@ def result_ids(message: UserMessage) -> set[str]:
 
 
 def repaired(
-    messages: Iterable[ConversationMessage], *, missing: str = LOST, leave: str | None = None
+    messages: Iterable[ConversationMessage], *, missing: str = LOST, leave: Collection[str] = ()
 ) -> list[ConversationMessage]:
     """The same conversation with each call answered once, directly after the answer that made it.
 
-    `leave` names a call at the very end whose answer is still to come (Q11).
+    `leave` names calls at the very end whose answers are still to come (Q11).
 
     Results that answer nothing, or come a second time, are dropped: the API refuses them.
     """
@@ -87,8 +87,8 @@ def repaired(
             fixed.append(kept)
         else:
             fixed.append(message)
-    if leave is not None:
-        open_calls.pop(leave, None)
+    for call in leave:
+        open_calls.pop(call, None)
     close()
     return fixed
 

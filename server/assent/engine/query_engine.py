@@ -8,9 +8,10 @@ history is left valid: every tool_use answered, the next turn just works.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from assent.context.thresholds import thresholds
 from assent.context.usage import ContextUsage, context_usage
@@ -27,6 +28,7 @@ from assent.engine.host import Host
 from assent.engine.input import Input, process
 from assent.engine.loop import run
 from assent.engine.merge import Outlet, merged
+from assent.engine.orphans import orphans_of, settle
 from assent.engine.pairing import answers, repaired, unanswered
 from assent.engine.prompt import freeze, system_layers
 from assent.engine.result import SUCCESS, result_of
@@ -53,9 +55,9 @@ logger = logging.getLogger(__name__)
 class QueryEngine:
     def __init__(self, config: QueryEngineConfig) -> None:
         self.config = config
-        orphan = config.orphaned_permission
+        self._orphans = orphans_of(config)
         history = History(
-            repaired(_own(config.initial_messages), leave=orphan.tool_use_id if orphan else None),
+            repaired(_own(config.initial_messages), leave=[orphan.tool_use_id for orphan in self._orphans]),
             snipped=config.snipped,
         )
         ledger = Ledger(model_info=config.deps.model_info, on_spend=config.on_spend)
@@ -204,7 +206,8 @@ class QueryEngine:
         self._reset(turn)
         equip(turn)
         await self._freeze_context(turn)
-        await self._settle_orphan(turn)
+        orphans, self._orphans = self._orphans, ()
+        await settle(turn, orphans, self._note_denial)
         given = await process(turn, blocks, commands=self.config.commands, is_meta=is_meta)
         if given.command is not None or given.error:
             return await self._answer_locally(turn, given, blocks, uuid)
@@ -251,21 +254,6 @@ class QueryEngine:
         self._conversation.context = None
         if self._turn is not None:
             await self._freeze_context(self._turn)
-
-    async def _settle_orphan(self, turn: Turn) -> None:
-        """An ask whose process died is put once more, and its call answered before anything else is said (Q11)."""
-        orphan, known = self.config.orphaned_permission, self._conversation
-        if orphan is None or known.orphan_handled:
-            return
-        known.orphan_handled = True
-        waiting = [call for call in unanswered(known.history.messages) if call.get("id") == orphan.tool_use_id]
-        if not waiting:
-            return
-        await turn.begin(init_of(turn))
-        turn.phase = "tools"
-        async with turn.new_executor() as tools:
-            tools.add({"type": "tool_use", "id": orphan.tool_use_id, "name": orphan.tool, "input": orphan.input})
-            await turn.answer_calls(await tools.finish())
 
     async def _prompt_hooks(self, turn: Turn, message: UserMessage) -> Terminal | None:
         data = {"prompt": "\n".join(str(block.get("text", "")) for block in message.content)}
@@ -346,12 +334,12 @@ class QueryEngine:
             return Allow(step="tool", reason="it acts only inside the conversation")
         verdict = await self.config.can_use_tool(call)
         if isinstance(verdict, Deny):
-            self._conversation.denials.append(
-                PermissionDenial(
-                    tool_name=call.action.tool, tool_use_id=call.tool_use_id, tool_input=dict(call.action.input)
-                )
-            )
+            self._note_denial(call.action.tool, call.tool_use_id, call.action.input)
         return verdict
+
+    def _note_denial(self, tool: str, tool_use_id: str, given: Mapping[str, Any]) -> None:
+        denial = PermissionDenial(tool_name=tool, tool_use_id=tool_use_id, tool_input=dict(given))
+        self._conversation.denials.append(denial)
 
     def _stopped(self, turn: Turn) -> Terminal:
         if turn.stopped == "budget_usd":

@@ -81,16 +81,19 @@ class LspFront:
         if self._flags.permissions:
             try:
                 return _object(await self._peer.request("assent/permission/ask", params, id=params["requestId"]))
-            except RemoteError:
-                pass  # the claim was wrong or its handler broke; plain words still reach the person
+            except RemoteError as error:
+                if not error.unknown_method:
+                    return {"decision": "deny", "message": f"the editor could not ask: {error}"}
+                # The claim was wrong: plain words still reach the person.
         return await self._plain(plain_asks.permission(self._peer, params))
 
     async def _elicit(self, params: Json) -> Json:
         if self._flags.elicitation:
             try:
                 return _object(await self._peer.request("assent/elicit", params, id=params["requestId"]))
-            except RemoteError:
-                pass
+            except RemoteError as error:
+                if not error.unknown_method:
+                    return {"action": "cancel"}
         return await self._plain(plain_asks.elicitation(self._peer, params))
 
     async def _plain(self, work: Awaitable[Json]) -> Json:

@@ -12,6 +12,7 @@ from typing import Literal, cast
 
 import anyio
 
+from assent.sessions.answers import read_answer
 from assent.sessions.front import CannotAnswer, Front
 from assent.sessions.ring import EventLog
 from assent.types.blocks import Json
@@ -158,7 +159,7 @@ class Asks:
         else:
             resolved: Json = {"type": "permissionResolved", "askId": question.id, "by": by}
             if answer is not None:
-                resolved["decision"] = "allow" if answer.get("decision") == "allow" else "deny"
+                resolved["decision"] = "allow" if read_answer(answer).allowed else "deny"
             self._events.publish(resolved)
         question.settled.set()
         self._on_change()

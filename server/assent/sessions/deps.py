@@ -19,7 +19,7 @@ from assent.storage.trust import TrustStore
 from assent.tools.tool import AnyTool, Jobs, SessionState
 from assent.types.blocks import Block, Json
 from assent.types.hooks import Hooks, NoHooks
-from assent.types.messages import ConversationMessage, Message, Result, UserMessage
+from assent.types.messages import Attachment, ConversationMessage, Message, Result, UserMessage
 from assent.types.permissions import Action, Ask, Decision, Mode
 from assent.types.ports import (
     CanUseTool,
@@ -86,7 +86,8 @@ class EngineSpec:
     take_queued: Callable[[], Sequence[UserMessage]]  # what the user steered into the turn (L11)
     publish: Callable[[Message], None]  # what happens outside a turn
     abort: Abort
-    orphaned_permission: OrphanedPermission | None = None  # asked by a process that died; asked once more (Q11)
+    take_decisions: Callable[[], Sequence[Attachment]]  # on edits whose calls have their results
+    orphaned_permission: tuple[OrphanedPermission, ...] = ()  # asked by a process that died; asked once more (Q11)
     interactive: bool = True
 
 

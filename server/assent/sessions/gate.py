@@ -9,20 +9,20 @@ answered by people only.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import anyio
 
 from assent.editor.proposals import Origin, Proposals, Review
+from assent.sessions.answers import Answer, LastingRules, read_answer
 from assent.sessions.asks import Asks
 from assent.sessions.deps import Classify, Decide, Judgement
 from assent.sessions.orphans import Orphans
-from assent.storage.settings import SettingsFiles, SourcedRule
 from assent.tools.tool import AnyTool
 from assent.types.blocks import Json
-from assent.types.errors import ProtocolError, SettingsError, ToolError
+from assent.types.errors import ProtocolError, ToolError
 from assent.types.hooks import HookCall, Hooks
 from assent.types.ids import new_id
 from assent.types.permissions import Action, Allow, Ask, Decision, Deny, Verdict
@@ -45,15 +45,16 @@ class Host(Protocol):
     @property
     def orphans(self) -> Orphans: ...
     @property
-    def rules(self) -> list[SourcedRule]: ...
+    def rules_kept(self) -> LastingRules: ...
     @property
     def interactive(self) -> bool: ...
+    @property
+    def closed(self) -> bool: ...
     @property
     def review(self) -> Review: ...
     def judgement(self) -> Judgement: ...
     def origin(self) -> Origin: ...
     def tool(self, name: str) -> AnyTool | None: ...
-    def notice(self, level: str, text: str) -> None: ...
     def ask_timeout(self) -> float | None: ...
 
 
@@ -63,16 +64,12 @@ class Gate:
         host: Host,
         *,
         decide: Decide,
-        settings: SettingsFiles,
-        parse_rule: Any,
         hooks: Hooks,
         classify: Classify | None,
         proposals: Proposals | None,
     ) -> None:
         self._host = host
         self._decide = decide
-        self._settings = settings
-        self._parse_rule = parse_rule
         self._hooks = hooks
         self._classify = classify
         self._proposals = proposals
@@ -152,25 +149,23 @@ class Gate:
                 answer = await asks.wait(question, timeout=self._host.ask_timeout())
                 group.cancel_scope.cancel()
         except BaseException:
-            self._withdraw(proposal)
+            self._leave(proposal)
             raise
         if answer is None and question.by == "review" and proposal is not None:
             return self._from_review(proposal["proposalId"], Allow(step=ask.step, reason="Decided in the review."))
         if answer is None:
             self._withdraw(proposal)
             return Deny(step=ask.step, reason="Nobody answered the permission question.")
-        return await self._from_answer(call, ask, answer, proposal)
+        return await self._from_answer(call, ask, read_answer(answer), proposal)
 
     async def _settled_by_review(self, proposal_id: str, ask_id: str) -> None:
         assert self._proposals is not None
         await self._proposals.wait(proposal_id)
         self._host.asks.withdraw(ask_id, by="review")
 
-    async def _from_answer(self, call: ToolCall, ask: Ask, answer: Mapping[str, Any], proposal: Json | None) -> Verdict:
-        message = answer.get("message")
-        message = message if isinstance(message, str) else ""
-        updated = answer.get("updatedInput")
-        if answer.get("decision") != "allow" or not isinstance(updated, Mapping | None):  # only a clear yes is a yes
+    async def _from_answer(self, call: ToolCall, ask: Ask, answer: Answer, proposal: Json | None) -> Verdict:
+        message, updated = answer.message, answer.updated_input
+        if not answer.allowed:
             self._withdraw(proposal)
             if proposal is not None and self._landed(proposal["proposalId"]):
                 # Some hunks were accepted in the review before the rest was refused: the model must hear of both.
@@ -181,20 +176,16 @@ class Gate:
                     message=message,
                 )
             said = f" and said: {message}" if message else "."
-            return Deny(
-                step=ask.step, reason=f"The user denied this call{said}", interrupt=answer.get("interrupt") is True
-            )
-        self._remember(answer, ask, call)
-        if isinstance(updated, Mapping) and dict(cast("Json", updated)) != dict(call.action.input):
+            return Deny(step=ask.step, reason=f"The user denied this call{said}", interrupt=answer.interrupt)
+        suggested = next((suggestion.rule for suggestion in ask.suggestions), None)
+        self._host.rules_kept.keep(answer, suggested=suggested, lasting=not (ask.iron or too_big(call.action)))
+        if updated is not None and updated != dict(call.action.input):
             self._withdraw(proposal)
-            return await self._rejudge(call, ask, dict(cast("Json", updated)), message)
+            return await self._rejudge(call, ask, updated, message)
         allowed = Allow(step=ask.step, reason="The user allowed it.", message=message)
         if proposal is None or self._proposals is None:
             return allowed
-        hunks = answer.get("hunks")
-        decisions: Sequence[Json] | Json = (
-            hunk_decisions(cast("object", hunks)) if hunks is not None else {"all": "accept"}
-        )
+        decisions: Sequence[Json] | Json = {"all": "accept"} if answer.hunks is None else answer.hunks
         try:
             await self._proposals.resolve(proposal["proposalId"], decisions, message=message, unnamed="reject")
         except ProtocolError as error:
@@ -242,7 +233,7 @@ class Gate:
         try:
             await self._proposals.wait(proposal["proposalId"])
         except BaseException:
-            self._withdraw(proposal)
+            self._leave(proposal)
             raise
         return self._from_review(proposal["proposalId"], allowed)
 
@@ -267,31 +258,12 @@ class Gate:
         if proposal is not None and self._proposals is not None:
             self._proposals.withdraw(proposal["proposalId"])
 
-    # --- rules and hooks ---------------------------------------------------------------------------------------------
+    def _leave(self, proposal: Json | None) -> None:
+        """The turn ends under a question. Interrupted, the edit is off; when the process ends, it can still be made."""
+        if not self._host.closed:
+            self._withdraw(proposal)
 
-    def _remember(self, answer: Mapping[str, Any], ask: Ask, call: ToolCall) -> None:
-        scope = answer.get("scope", "once")
-        if scope not in ("session", "project", "user"):
-            return
-        rule = answer.get("rule") or next((s.rule for s in ask.suggestions), None)
-        if not isinstance(rule, str) or ask.iron or too_big(call.action):
-            self._host.notice("warning", "Allowed once: no rule can be saved for this call.")
-            return
-        try:
-            self._parse_rule(rule)
-        except ValueError as error:
-            self._host.notice("warning", f"Allowed once: {rule!r} is not a rule ({error}).")
-            return
-        # The user's own answer holds for this session whatever the file's trust; the file makes it last.
-        self._host.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
-        if scope == "session":
-            return
-        try:
-            path = self._settings.add_rule(scope, self._host.judgement().cwd, "allow", rule)
-        except (SettingsError, OSError) as error:
-            self._host.notice("error", f"{rule} is allowed for this session, but could not be saved: {error}")
-        else:
-            self._host.notice("info", f"{rule} is now always allowed; saved in {path}.")
+    # --- hooks -------------------------------------------------------------------------------------------------------
 
     async def _run_hooks(self, event: Any, call: ToolCall, *, reason: str) -> list[Any]:
         data: Json = {
@@ -335,14 +307,3 @@ def ask_params(session_id: str, turn_id: str, call: ToolCall, ask: Ask, proposal
 
 def too_big(action: Action) -> bool:
     return action.command is not None and len(action.command) > TOO_BIG_TO_SHOW
-
-
-def hunk_decisions(hunks: object) -> list[Json]:
-    """Per-hunk answers: [{hunkId, decision, newText?}], or bare hunk ids, which mean accept."""
-    found: list[Json] = []
-    for hunk in cast("list[object]", hunks) if isinstance(hunks, list) else []:
-        if isinstance(hunk, str):
-            found.append({"hunkId": hunk, "decision": "accept"})
-        elif isinstance(hunk, dict):
-            found.append(cast("Json", hunk))
-    return found

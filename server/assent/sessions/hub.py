@@ -23,6 +23,7 @@ from assent.sessions.complete import Completion
 from assent.sessions.deps import SessionDeps
 from assent.sessions.export import export
 from assent.sessions.front import Call, Front
+from assent.sessions.options import configure
 from assent.sessions.session import Session
 from assent.storage.index import Index, Summary
 from assent.storage.lines import clean
@@ -183,7 +184,7 @@ class Sessions:
         return {}
 
     async def configure(self, params: Json, call: Call) -> Json:
-        return (await self.get(params)).configure(params)
+        return configure(await self.get(params), params)
 
     async def close(self, params: Json, call: Call) -> Json:
         """Let go of a session: its turn is stopped, its file is free for another process."""
@@ -333,11 +334,13 @@ class Sessions:
         match event.kind:
             case "proposed":
                 session.publish({"type": "editProposed", "proposal": event.proposal})
+                session.proposals.save_now()  # an ask that is left behind must find its proposal again (Q11)
             case "updated":
                 session.publish({"type": "editUpdated", "proposal": event.proposal})
             case "resolved":
                 proposal_id = event.proposal["proposalId"]
                 session.publish({"type": "editResolved", "proposalId": proposal_id, "decisions": list(event.decisions)})
+                session.late.note(proposal_id, event.late)
                 path = path_of(event.proposal["uri"])
                 if path is not None and not session.closed:  # its turn will not go on: nobody reads what landed
                     self.spawn(partial(session.workspace.settled, path))

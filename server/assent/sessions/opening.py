@@ -64,12 +64,16 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
     session.state.todos = cast("list[Json]", state.get("todos") or [])
     session.state.plan = str(state.get("plan") or "")
     session.state.cwd = str(state.get("cwd") or cwd)
+    review = state.get("review")
+    session.chosen_review = review if review in ("before", "after", "off") else None
     session.turns.last_result = result
     session.cost_usd = result.total_cost_usd if result else 0.0
     with contextlib.suppress(OSError):
         session.updated_at = paths.transcript.stat().st_mtime
     await session.proposals.load()
-    session.orphans.restore(cast("list[Json]", state.get("asks") or []))
+    session.late.restore(state.get("late"))
+    asks = cast("list[Json]", state.get("asks") or [])
+    session.orphans.restore(await anyio.to_thread.run_sync(_asked_in_conversation, paths.transcript, asks))
     for rule in cast("list[str]", state.get("rules") or []):
         session.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
     for item in cast("list[Json]", state.get("queue") or []):
@@ -123,6 +127,11 @@ def _ends(path: Path) -> tuple[Json, Json, Result | None, Json | None]:
         revived if isinstance(revived, Result) else None,
         transcript.unfinished_turn(path),
     )
+
+
+def _asked_in_conversation(path: Path, asks: list[Json]) -> list[Json]:
+    """Without those of `assent/tool/run`: whoever wanted that result is gone."""
+    return [ask for ask in asks if transcript.holds_call(path, str(ask["toolUseId"]))]
 
 
 def _reachable(deps: SessionDeps, options: EngineOptions) -> EngineOptions:

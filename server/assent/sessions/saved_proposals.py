@@ -30,9 +30,14 @@ class SavedProposals:
                 self._timer = asyncio.get_running_loop().call_later(REST_SECONDS, self.save)
 
     def save(self) -> None:
-        """Now, if anything has changed since the last time."""
-        if self._timer is None or self._proposals is None:
+        """If anything has changed since the last time."""
+        if self._timer is not None:
+            self.save_now()
+
+    def save_now(self) -> None:
+        if self._proposals is None:
             return
-        self._timer.cancel()
-        self._timer = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         self._file.save(self._proposals.dump(self._session_id))

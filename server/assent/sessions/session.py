@@ -12,13 +12,15 @@ from typing import Any, Literal, cast
 import anyio
 
 from assent.editor.proposals import Origin, Review
+from assent.sessions.answers import LastingRules
 from assent.sessions.asks import Asks, elicited
 from assent.sessions.deps import EngineOptions, Judgement, SessionDeps
 from assent.sessions.events import title_of, wire_todos
 from assent.sessions.front import Call, Front
 from assent.sessions.gate import Gate
 from assent.sessions.inbox import Inbox, Turn
-from assent.sessions.options import options_json, thinking_config
+from assent.sessions.late_decisions import LateDecisions
+from assent.sessions.options import options_json
 from assent.sessions.orphans import Orphans
 from assent.sessions.record import Record
 from assent.sessions.ring import EventLog
@@ -32,9 +34,7 @@ from assent.storage.settings import Settings, SourcedRule
 from assent.storage.spill import SpillFolder
 from assent.tools.tool import AnyTool, Jobs, SessionState
 from assent.types.blocks import Json, text_of
-from assent.types.errors import ProtocolError
 from assent.types.messages import Result
-from assent.types.permissions import MODES
 from assent.types.ports import Elicitation, ElicitationAnswer, FileText
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
@@ -75,12 +75,14 @@ class Session:
         self.closed = False
         self._left_asks: list[Json] = []  # nobody had answered when we were told to end
         self._on_change = on_change
-        self._review: Review | None = None
+        self.chosen_review: Review | None = None
         self._restoring = False
         self._tools: tuple[AnyTool, ...] | None = None
         self.events = EventLog(self.id, epoch)
         self.asks = Asks(self.events, on_change=self._asks_changed)
-        self.orphans = Orphans(self.asks)
+        self.rules_kept = LastingRules(self, deps.settings, deps.parse_rule)
+        self.late = LateDecisions(on_change=self.save_state)
+        self.orphans = Orphans(self, deps.proposals)
         self.turns = Turns(self, reopened=reopened)
         self.jobs: Jobs | None = deps.jobs(self.id, self._job_changed) if deps.jobs else None
         self.spill = SpillFolder(record.paths.spill)
@@ -95,8 +97,6 @@ class Session:
         self.gate = Gate(
             self,
             decide=deps.decide,
-            settings=deps.settings,
-            parse_rule=deps.parse_rule,
             hooks=deps.hooks,
             classify=deps.classify,
             proposals=deps.proposals,
@@ -142,8 +142,8 @@ class Session:
         """before in default mode, after where edits need no asking; off when nobody could look at a proposal."""
         if self.deps.proposals is None:
             return "off"
-        if self._review is not None:
-            return self._review
+        if self.chosen_review is not None:
+            return self.chosen_review
         chosen = self.settings.get("review")
         if chosen in ("before", "after", "off"):
             return chosen
@@ -195,38 +195,6 @@ class Session:
 
     async def interrupt(self) -> Json:
         return await self.turns.interrupt()
-
-    def configure(self, params: Json) -> Json:
-        changes: dict[str, Any] = {}
-        if "model" in params:
-            changes["model"] = self.deps.require_model(params["model"])
-        if "effort" in params:
-            changes["effort"] = params["effort"]
-        if "thinking" in params:
-            changes["thinking"] = thinking_config(params["thinking"])
-        if params.get("mode"):
-            self.set_mode(params["mode"])
-        if changes:
-            self.options = replace(self.options, **changes)
-            self.turns.forget_engine()
-        if params.get("review"):
-            self._review = params["review"]
-        self.save_state()
-        self.publish({"type": "status", "state": self.status, "model": self.options.model, "mode": self.state.mode})
-        return {
-            "model": self.options.model,
-            "mode": self.state.mode,
-            "thinking": self.options.thinking,
-            "effort": self.options.effort,
-            "review": self.review,
-        }
-
-    def set_mode(self, mode: Any) -> None:
-        if mode not in MODES:
-            raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
-        if mode == "bypassPermissions" and self.settings.get("permissions.disableBypassPermissions"):
-            raise ProtocolError("permissionDenied", "Your settings do not allow the mode bypassPermissions")
-        self.state.mode = mode
 
     def chose_model(self, model: str) -> None:
         """A slash command changed the model: it stays changed when the engine is built again."""
@@ -322,6 +290,8 @@ class Session:
         """The conversation is another one now: the engine is built again, the todo list is the one of that time."""
         self.turns.forget_engine()
         self.interrupted = None
+        self.orphans.drop()
+        self.late.clear()
         self.state.read_files.clear()
         then = transcript.last_entry(self.record.path, "session/state", before=offset)
         self.state.todos = cast("list[Json]", then.record.get("todos") or []) if then else []
@@ -340,11 +310,12 @@ class Session:
                 "branch": self.branch,
                 "todos": list(self.state.todos),
                 "plan": self.state.plan,
-                "review": self._review,
+                "review": self.chosen_review,
                 "turns": self.turns.count,
                 "rules": [rule.rule for rule in self.rules],
                 "queue": [*steering, *(turn.to_json() for turn in self.inbox.waiting)],
                 "asks": self._left_asks or self.asks.pending("permission"),
+                "late": self.late.to_json(),
             }
         )
 
@@ -362,7 +333,7 @@ class Session:
         if self.turn is not None and not self.closed:
             # The next process asks once more (Q11), so the call must stay unanswered in the file.
             mine = [ask for ask in self.asks.pending("permission") if ask.get("turnId") == self.turn_id]
-            self._left_asks = mine[:1]  # of several only one can be taken up again
+            self._left_asks = [ask for ask in mine if not ask.get("parentToolUseId")]
             self.record.unanswered = frozenset(str(ask["toolUseId"]) for ask in self._left_asks)
         self.closed = True
         self.turns.abort(why=SHUT_DOWN)

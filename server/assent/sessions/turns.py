@@ -338,7 +338,8 @@ class Turns:
             take_queued=self._take_queued,
             publish=self.show,
             abort=self._abort,
-            orphaned_permission=session.orphans.first(),
+            take_decisions=lambda: session.late.take(session.deps.clock()),
+            orphaned_permission=session.orphans.calls(),
             interactive=session.interactive,
         )
 

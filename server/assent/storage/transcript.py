@@ -280,6 +280,21 @@ def find_turn(path: Path, client_message_id: str) -> Json | None:
     return None
 
 
+def holds_call(path: Path, tool_use_id: str) -> bool:
+    """Whether the conversation has a tool call of this id."""
+    needle = b'"id":' + orjson.dumps(tool_use_id)
+    with path.open("rb") as file:
+        fd = file.fileno()
+        end = os.fstat(fd).st_size
+        while (at := rfind(fd, needle, end)) >= 0:
+            start = rfind(fd, b"\n", at) + 1
+            record = decode(_line_at(fd, start)) or {}
+            if record.get("type") == "assistant":
+                return True
+            end = start
+    return False
+
+
 def header(path: Path) -> Json:
     """The first record; an empty mapping when it is damaged."""
     with path.open("rb") as file:
