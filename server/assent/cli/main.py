@@ -22,6 +22,7 @@ examples:
   assent chat                          talk to it here, in the terminal
   assent ask "explain src/app.py"      one answer, then exit (scripts, CI)
   assent serve --stdio                 what an editor runs
+  assent acp                           what Zed runs
   assent doctor                        what is installed, what is missing, how to fix it"""
 
 
@@ -56,6 +57,10 @@ def _run(options: argparse.Namespace) -> int:
             from assent.cli import serve
 
             return serve.run(offline=options.offline)
+        case "acp":
+            from assent.cli import acp
+
+            return acp.run(offline=options.offline)
         case "chat":
             from assent.cli import chat
 
@@ -125,6 +130,9 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="the language server; editors start it")
     serve.add_argument("--stdio", action="store_true", help="speak LSP on stdin and stdout (the only transport)")
     _model_arguments(serve, offline_only=True)
+
+    acp = commands.add_parser("acp", help="the agent for editors that speak ACP, such as Zed; editors start it")
+    _model_arguments(acp, offline_only=True)
 
     chat = commands.add_parser("chat", help="talk to it in the terminal")
     _place(chat)

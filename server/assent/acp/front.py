@@ -1,0 +1,168 @@
+"""The connected editor as sessions see it: events go out as updates, asks as permission requests.
+
+Who cannot answer has not allowed: an unknown option, a malformed reply, an error and a cancelled dialog are all a no.
+Only a client that has gone leaves the question open, for the next process to put again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Literal, cast
+
+from acp import Client, RequestError
+from acp.schema import ClientCapabilities, PermissionOption, ToolCallUpdate
+from pydantic import BaseModel, ValidationError
+
+from assent.acp import calls, forms
+from assent.acp.transport import LineTransport
+from assent.acp.updates import Translator, Update
+from assent.sessions.front import CannotAnswer, FrontFlags
+from assent.types.blocks import Json
+from assent.types.ports import ToolCall
+
+log = logging.getLogger("assent.acp")
+
+_LASTING: dict[str, str] = {
+    "session": "Allow for this session",
+    "project": "Always allow in this project",
+    "user": "Always allow everywhere",
+}
+
+
+class AcpFront:
+    flags = FrontFlags(permissions=True, elicitation=True, partials=True)
+
+    def __init__(self, transport: LineTransport) -> None:
+        self._transport = transport
+        self._translators: dict[str, Translator] = {}  # by session
+        self._asking: dict[str, asyncio.Task[Json]] = {}  # by requestId
+        self.client: Client | None = None
+        self.capabilities = ClientCapabilities()
+        self.on_status: Callable[[str], None] = lambda _session_id: None
+
+    def opened(self, session_id: str, cwd: str) -> Translator:
+        self._translators[session_id] = Translator(cwd)
+        return self._translators[session_id]
+
+    def closed(self, session_id: str) -> None:
+        self._translators.pop(session_id, None)
+
+    # --- out ---------------------------------------------------------------------------------------------------------
+
+    def update(self, session_id: str, update: Update | BaseModel) -> None:
+        body = update.model_dump(mode="json", by_alias=True, exclude_none=True)
+        params = {"sessionId": session_id, "update": body}
+        self._transport.post({"jsonrpc": "2.0", "method": "session/update", "params": params})
+
+    def event(self, params: Json) -> None:
+        translator = self._translators.get(params["sessionId"])
+        if translator is None:
+            return
+        for update in translator.updates(params):
+            self.update(params["sessionId"], update)
+        if params["event"]["type"] == "status":
+            self.on_status(params["sessionId"])
+
+    def judging(self, session_id: str, call: ToolCall) -> None:
+        """A call with a change: whoever is asked about it, or told of it, sees the change itself."""
+        translator = self._translators.get(session_id)
+        if call.plan is not None and translator is not None:
+            translator.planned(call.tool_use_id, call.plan)
+
+    # --- questions ---------------------------------------------------------------------------------------------------
+
+    async def ask(self, params: Json) -> Json:
+        return await self._question(params["requestId"], self._ask(params))
+
+    async def elicit(self, params: Json) -> Json:
+        return await self._question(params["requestId"], self._elicit(params))
+
+    def withdraw(self, request_id: str) -> None:
+        asking = self._asking.pop(request_id, None)
+        if asking is not None:
+            asking.cancel()
+
+    async def choose(self, session_id: str, call: ToolCallUpdate, options: list[PermissionOption]) -> str | None:
+        """The id of the option a person chose; None for everything else. Raises CannotAnswer if the client is gone."""
+        if self.client is None:
+            raise CannotAnswer("no client is connected")
+        try:
+            answer = await self.client.request_permission(session_id=session_id, tool_call=call, options=options)
+        except ConnectionError as error:
+            raise CannotAnswer(str(error)) from None
+        except (RequestError, ValidationError) as error:
+            log.warning("session/request_permission: %s", error)
+            return None
+        chosen = getattr(answer.outcome, "option_id", None)
+        return chosen if chosen in {option.option_id for option in options} else None
+
+    async def _ask(self, params: Json) -> Json:
+        answers: dict[str, Json] = {"allow": {"decision": "allow", "scope": "once"}}
+        options = [_option("reject", "Deny", "reject_once"), _option("allow", "Allow once", "allow_once")]
+        for suggestion in cast("list[Json]", params.get("suggestions") or []):
+            scope, rule = str(suggestion["scope"]), str(suggestion["rule"])
+            if scope in _LASTING and f"allow:{scope}" not in answers:
+                answers[f"allow:{scope}"] = {"decision": "allow", "scope": scope, "rule": rule}
+                options.append(_option(f"allow:{scope}", f"{_LASTING[scope]}: {rule}", "allow_always"))
+        chosen = await self.choose(params["sessionId"], self._described(params), options)
+        return answers.get(chosen or "", {"decision": "deny", "message": ""})
+
+    def _described(self, params: Json) -> ToolCallUpdate:
+        session, tool, given = params["sessionId"], str(params["tool"]), cast("Json", params["input"])
+        translator = self._translators.get(session) or Translator("/")
+        change = translator.change(params["toolUseId"])
+        return ToolCallUpdate(
+            tool_call_id=params["toolUseId"],
+            title=params["title"] or tool,
+            kind=calls.kind_of(tool),
+            status="pending",
+            raw_input=given,
+            locations=translator.places(given),
+            content=[*change, *_words(params)],
+        )
+
+    async def _elicit(self, params: Json) -> Json:
+        """A form where the client has them. Where it has none, nobody was asked: the model is told to decide."""
+        offered = self.capabilities.elicitation
+        questions = cast("list[Json]", params.get("questions") or [])
+        if self.client is None or offered is None or offered.form is None or not questions:
+            return {"action": "decline"}
+        try:
+            form = forms.form_of(params["sessionId"], questions)
+            answer = await self.client.create_elicitation(message=str(params["message"]), mode=form)
+        except ConnectionError as error:
+            raise CannotAnswer(str(error)) from None
+        except (RequestError, ValidationError) as error:
+            log.warning("elicitation/create: %s", error)
+            return {"action": "decline"}
+        return forms.answer_of(answer, questions)
+
+    async def _question(self, request_id: str, work: Awaitable[Json]) -> Json:
+        task = asyncio.ensure_future(work)
+        self._asking[request_id] = task
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if task.cancelled() and request_id not in self._asking:
+                raise CannotAnswer("withdrawn") from None
+            task.cancel()
+            raise
+        finally:
+            self._asking.pop(request_id, None)
+
+
+def _option(id: str, name: str, kind: Literal["allow_once", "allow_always", "reject_once"]) -> PermissionOption:
+    return PermissionOption(option_id=id, name=name, kind=kind)
+
+
+def _words(params: Json) -> list[calls.Content]:
+    """Why it is asked, and what it is about: the command, the plan."""
+    command, plan = params.get("command"), cast("Json", params["input"]).get("plan")
+    parts: list[str] = []
+    if isinstance(command, dict):
+        parts.append(calls.fenced(str(cast("Json", command).get("text", "")), "sh"))
+    if params["tool"] == "ExitPlanMode" and isinstance(plan, str):
+        parts.append(plan)
+    if params.get("reason"):
+        parts.append(str(params["reason"]))
+    return [calls.text("\n\n".join(parts))] if parts else []

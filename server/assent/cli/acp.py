@@ -1,0 +1,33 @@
+"""`assent acp`: what Zed and other editors with an agent panel start. The protocol's library is an extra."""
+
+import os
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from assent.storage import paths
+
+if TYPE_CHECKING:
+    from assent.acp.host import App, Host
+
+INSTALL = "-m pip install agent-client-protocol"
+
+
+def installed() -> bool:
+    found = find_spec("acp")
+    return found is not None and found.origin is not None  # a folder that happens to have this name is no package
+
+
+def run(*, offline: bool) -> int:
+    if not installed():
+        print(f"assent: ACP needs the package agent-client-protocol. Run: {sys.executable} {INSTALL}", file=sys.stderr)
+        return 1
+    from assent import app
+    from assent.acp.server import serve_stdio
+
+    offline = offline or os.environ.get("ASSENT_OFFLINE", "") not in ("", "0")
+
+    def build(host: "Host") -> "App":
+        return app.build_acp(host, options=app.Options(offline=offline))
+
+    return serve_stdio(build, data_dir=paths.data_dir())
