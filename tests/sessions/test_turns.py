@@ -122,6 +122,48 @@ async def test_a_message_sent_while_busy_becomes_a_turn_of_its_own(tmp_path: Pat
         ]
 
 
+async def test_a_message_that_waits_is_shown_to_who_comes_later_and_can_be_taken_back(tmp_path: Path) -> None:
+    held, front = Held(), TestFront()
+    async with running(tmp_path, held, say("third")) as app:
+        session = await app.new(front)
+        await app.send(session, "one", front, clientMessageId="c1")
+        await held.asked.wait()
+        await app.send(session, "zweitens", front, clientMessageId="c2")
+        await app.send(session, "three", front, clientMessageId="c3")
+        await app.send(session, "psst", front, clientMessageId="c4", whenBusy="steer")
+        late = await app.request("session/attach", TestFront(), sessionId=session)
+        words = [(item["clientMessageId"], item["prompt"][0]["text"], item["steer"]) for item in late["queue"]]
+        assert words == [("c4", "psst", True), ("c2", "zweitens", False), ("c3", "three", False)]
+        for client_id, taken_back in (("c2", True), ("c4", True), ("c2", False), ("c1", False)):
+            answer = await app.request("session/unqueue", sessionId=session, clientMessageId=client_id)
+            assert answer == {"unqueued": taken_back}
+        held.go.set()
+        await front.seen("turnFinished", 2)
+        assert [event["clientMessageId"] for event in front.of("unqueued")] == ["c2", "c4"]
+        assert [event["clientMessageId"] for event in front.of("dequeued")] == ["c3"]
+        assert "zweitens" not in str(app.model.requests) and "psst" not in str(app.model.requests)
+
+
+async def test_whoever_waits_for_a_message_that_is_taken_back_gets_an_answer(tmp_path: Path) -> None:
+    held, front = Held(), TestFront()
+    answers: list[Json] = []
+    async with running(tmp_path, held) as app, anyio.create_task_group() as group:
+        session = await app.new(front)
+        await app.send(session, "one", front, clientMessageId="c1")
+        await held.asked.wait()
+
+        async def wait() -> None:
+            answers.append(await app.send(session, "two", front, clientMessageId="c2", wait=True))
+
+        group.start_soon(wait)
+        await front.seen("queued", 1)
+        await app.request("session/unqueue", sessionId=session, clientMessageId="c2")
+        await front.seen("unqueued", 1)
+        held.go.set()
+        await front.seen("turnFinished", 1)
+    assert answers[0]["result"]["isError"] and "Withdrawn" in answers[0]["result"]["result"]
+
+
 async def test_a_steered_message_reaches_the_running_turn_between_steps(tmp_path: Path) -> None:
     held, front = Held(use("Note", text="a")), TestFront()
     async with running(tmp_path, held, say("steered")) as app:

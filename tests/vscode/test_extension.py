@@ -15,7 +15,7 @@ from assent.lsp.protocol.shapes import Wire
 
 ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "vscode-extension"
-PROTOCOL = EXTENSION / "src" / "protocol.ts"
+PROTOCOL = "\n".join(path.read_text(encoding="utf-8") for path in sorted((EXTENSION / "src" / "protocol").glob("*.ts")))
 
 pytestmark = pytest.mark.editor
 
@@ -63,8 +63,7 @@ def test_every_command_in_a_menu_or_key_is_contributed_and_registered() -> None:
 
 
 def test_typescript_mirrors_every_method_of_the_wire() -> None:
-    source = PROTOCOL.read_text(encoding="utf-8")
-    mirrored = set(re.findall(r'"(assent/[\w/]+)"', source))
+    mirrored = set(re.findall(r'"(assent/[\w/]+)"', PROTOCOL))
     assert mirrored == {*CLIENT_REQUESTS, *SERVER_REQUESTS, *SERVER_NOTIFICATIONS}
 
 
@@ -79,9 +78,8 @@ def _structs() -> list[type[Wire]]:
 
 @pytest.mark.parametrize("struct", _structs(), ids=lambda cls: cast("type[Wire]", cls).__name__)
 def test_typescript_mirrors_the_shape(struct: type[Wire]) -> None:
-    source = PROTOCOL.read_text(encoding="utf-8")
-    match = re.search(rf"^export interface {struct.__name__} \{{\n(.*?)^\}}", source, re.MULTILINE | re.DOTALL)
-    assert match, f"protocol.ts has no interface {struct.__name__}"
+    match = re.search(rf"^export interface {struct.__name__} \{{\n(.*?)^\}}", PROTOCOL, re.MULTILINE | re.DOTALL)
+    assert match, f"src/protocol has no interface {struct.__name__}"
     theirs = {name: bool(optional) for name, optional in re.findall(r"^  (\w+)(\?)?:", match.group(1), re.MULTILINE)}
     theirs.pop("type", None)
     ours = {field.encode_name: not field.required for field in msgspec.structs.fields(struct)}

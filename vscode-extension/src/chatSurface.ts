@@ -138,6 +138,18 @@ export class ChatSurface implements vscode.Disposable {
         this.show(await sessions.open(forked.sessionId));
         break;
       }
+      case "unqueue":
+        if (session) await this.unqueue(session, message.clientMessageId, message.edit);
+        break;
+      case "takeOver":
+        if (session) await sessions.takeOver(session);
+        break;
+      case "copySession": {
+        if (!session) break;
+        const copied = await sessions.request<Forked>(METHODS.sessionFork, { sessionId: session.sessionId });
+        this.show(await sessions.open(copied.sessionId));
+        break;
+      }
       case "answerAsk":
         sessions.answerAsk(message.askId, message.answer);
         break;
@@ -271,6 +283,15 @@ export class ChatSurface implements vscode.Disposable {
     await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore: "conversation" });
     session.dispatch({ type: "truncated", messageId });
     await this.owner.sessions.send(session, { text, images, mentions: [], whenBusy: "queue" });
+  }
+
+  private async unqueue(session: LiveSession, clientMessageId: string, edit: boolean): Promise<void> {
+    const message = session.data.queue.find((each) => each.clientMessageId === clientMessageId);
+    if (!(await this.owner.sessions.unqueue(session, clientMessageId))) throw new Error("It is too late to take this message back: its turn has come.");
+    if (!edit || !message) return;
+    const mentions = message.mentions.flatMap((mention) => chipOf(mention.uri).map((chip) => ({ ...chip, ...mention })));
+    this.post({ type: "insert", text: message.text, mentions, images: message.images, replace: !this.hasDraft });
+    this.post({ type: "focus" });
   }
 
   private async rewind(messageId: string): Promise<void> {

@@ -182,7 +182,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   private async restore(surface: ChatSurface, sessionId: string): Promise<void> {
     try {
-      surface.show(await this.sessions.open(sessionId));
+      const session = await this.sessions.open(sessionId);
+      surface.show(session);
+      await this.sessions.outlast(session);
     } catch (error) {
       this.server.log.warn(`could not restore ${sessionId}: ${explain(error)}`);
       surface.show(undefined);

@@ -72,7 +72,7 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     "assent.review.diffAll": () => diff.openAll(),
 
     "assent.setApiKey": () => secrets.ask(),
-    "assent.restartServer": () => server.restart().then(() => server.start()),
+    "assent.restartServer": () => server.restart(),
     "assent.showLog": () => server.log.show(true),
     "assent.openSettings": () => vscode.commands.executeCommand("workbench.action.openSettings", "assent"),
     "assent.choosePython": () => choosePython(),

@@ -1,17 +1,18 @@
 /**
  * The server's life: found, installed on first run, started, watched, restarted, given up on with words.
  *
- * Owns the language client. It is not aware of sessions; whoever talks to them listens to `onDidStart`.
+ * Owns the current run. It is not aware of sessions; whoever talks to them listens to `onDidStart`.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { access, readdir, readFile } from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, State, type LanguageClientOptions, type Middleware } from "vscode-languageclient/node";
+import { State, type LanguageClient, type Middleware } from "vscode-languageclient/node";
 import type { Banner, ServerPanel } from "../webview/bridge";
 import { METHODS, NOTIFICATIONS, type InitializationOptions, type Json, type ServerStatus } from "./protocol";
 import { findServer, installServer, type Bundle, type Machine, type ServerCommand } from "./serverCommand";
+import { ServerRun } from "./serverRun";
 import { Secrets } from "./secrets";
 import { serverSettings } from "./settings";
 
@@ -24,10 +25,9 @@ export class ServerProcess implements vscode.Disposable {
   private readonly started = new vscode.EventEmitter<LanguageClient>();
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly asked: ((client: LanguageClient) => vscode.Disposable)[] = [];
-  private client: LanguageClient | undefined;
+  private run: ServerRun | undefined;
   private crashes: number[] = [];
   private tail = "";
-  private stopping = false;
   private wanted = false;
   private starting: Promise<void> | undefined;
   /** Fires on every start and restart, when requests may be sent. */
@@ -56,7 +56,7 @@ export class ServerProcess implements vscode.Disposable {
   }
 
   get running(): boolean {
-    return this.client?.state === State.Running;
+    return this.run?.running ?? false;
   }
 
   /** Registers what the server may ask; applied to every client we make. */
@@ -66,39 +66,30 @@ export class ServerProcess implements vscode.Disposable {
 
   async request<T>(method: string, params: unknown, token?: vscode.CancellationToken): Promise<T> {
     await this.start();
-    if (!this.client) throw new Error(this.panel.title);
-    return token ? this.client.sendRequest<T>(method, params, token) : this.client.sendRequest<T>(method, params);
+    const client = this.run?.client;
+    if (!client) throw new Error(this.panel.title);
+    return token ? client.sendRequest<T>(method, params, token) : client.sendRequest<T>(method, params);
   }
 
-  start(): Promise<void> {
+  /** After a failure only `restart` tries again: the panel stays until someone has done something about it. */
+  async start(): Promise<void> {
     this.wanted = true;
-    if (this.starting) return this.starting;
-    const launch: Promise<void> = this.launch().finally(() => {
-      if (this.panel.kind === "failed" && this.starting === launch) this.starting = undefined;
-    });
-    this.starting = launch;
-    return launch;
+    if (this.panel.kind !== "failed") await (this.starting ?? this.begin(Promise.resolve()));
   }
 
   /** Also after a failure: a corrected setting or a new key is tried at once. */
   async restart(): Promise<void> {
     if (!this.wanted) return;
     this.crashes = [];
-    await this.stop();
-    await this.start();
+    this.show({ kind: "starting", title: "Starting Assent", detail: "", log: "", actions: [] });
+    await this.begin(this.stop());
   }
 
   async stop(): Promise<void> {
-    this.stopping = true;
+    const run = this.run;
+    this.run = undefined;
     this.starting = undefined;
-    const client = this.client;
-    this.client = undefined;
-    try {
-      await client?.dispose(2000);
-    } catch (error) {
-      this.log.warn(`stopping: ${String(error)}`);
-    }
-    this.stopping = false;
+    await run?.end();
   }
 
   get logTail(): string {
@@ -112,23 +103,33 @@ export class ServerProcess implements vscode.Disposable {
 
   // --- starting -----------------------------------------------------------------------------------
 
-  private async launch(): Promise<void> {
-    this.show({ kind: "starting", title: "Starting Assent", detail: "", log: "", actions: [] });
+  /** Whoever asks meanwhile waits for this start, and for what has to end before it. */
+  private begin(ended: Promise<void>): Promise<void> {
+    const launch: Promise<void> = ended.then(() => this.launch(() => this.starting === launch));
+    this.starting = launch;
+    return launch;
+  }
+
+  private async launch(current: () => boolean): Promise<void> {
+    if (!current()) return this.starting;
     let server: ServerCommand | undefined;
     try {
       server = await this.locate();
     } catch (error) {
       this.fail("Assent could not be set up", error instanceof Error ? error.message : String(error), ["retry", "choosePython", "log"]);
     }
-    if (!server) return;
+    const key = await this.secrets.key();
+    if (!server || !current()) return;
     this.log.info(`server: ${server.command} ${server.args.join(" ")} (from ${server.origin})`);
-    const client = this.makeClient(server, await this.secrets.key());
-    this.client = client;
+    const run = this.makeRun(server, key);
+    this.run = run;
     try {
-      await client.start();
+      await run.start();
     } catch (error) {
-      if (this.client === client) this.fail("The Assent server did not start", String(error instanceof Error ? error.message : error), ["retry", "log", "settings"]);
-      return;
+      if (this.run !== run) return; // it ended while it started, and its end is being dealt with
+      this.run = undefined;
+      await run.end();
+      this.fail("The Assent server did not start", String(error instanceof Error ? error.message : error), ["retry", "log", "settings"], this.tail);
     }
   }
 
@@ -161,44 +162,34 @@ export class ServerProcess implements vscode.Disposable {
     return { wheel, stamp, venv: path.join(this.context.globalStorageUri.fsPath, "server") };
   }
 
-  private makeClient(server: ServerCommand, key: string | undefined): LanguageClient {
-    const options: LanguageClientOptions = {
-      documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
-      outputChannel: this.log,
-      progressOnInitialization: false,
-      initializationOptions: { assent: this.initialization(key) },
-      middleware: this.middleware,
-      initializationFailedHandler: () => false,
-      errorHandler: {
-        error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: () => this.closed(),
+  private makeRun(server: ServerCommand, key: string | undefined): ServerRun {
+    const run = new ServerRun(
+      server,
+      {
+        documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
+        outputChannel: this.log,
+        progressOnInitialization: false,
+        initializationOptions: { assent: this.initialization(key) },
+        middleware: this.middleware,
       },
-    };
-    const client = new QuietClient("assent", "Assent", () => this.spawnServer(server), options);
+      {
+        closed: (gone) => this.closed(gone),
+        wrote: (text) => (this.tail = (this.tail + text).slice(-LOG_KEPT)),
+        cwd: () => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
+      },
+    );
+    const { client } = run;
     for (const register of this.asked) register(client);
     client.onNotification(NOTIFICATIONS.status, (status: ServerStatus) => {
       this.status = status;
       this.changed.fire();
     });
     client.onDidChangeState((event) => {
-      if (event.newState !== State.Running || client !== this.client) return;
+      if (event.newState !== State.Running || run !== this.run) return;
       this.show({ kind: "ready", title: "", detail: "", log: "", actions: [] });
       this.started.fire(client);
     });
-    return client;
-  }
-
-  private spawnServer(server: ServerCommand): Promise<ChildProcess> {
-    const child = spawn(server.command, server.args, {
-      cwd: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
-      env: { ...process.env, PYTHONUTF8: "1" },
-      shell: false,
-    });
-    child.stderr?.on("data", (chunk: Buffer) => (this.tail = (this.tail + chunk.toString("utf8")).slice(-LOG_KEPT)));
-    child.on("exit", (code, signal) => {
-      if (!this.stopping) this.tail = `${this.tail}\n[the server ended: ${signal ?? `exit code ${code}`}]`.slice(-LOG_KEPT);
-    });
-    return Promise.resolve(child);
+    return run;
   }
 
   private initialization(key: string | undefined): InitializationOptions {
@@ -212,17 +203,19 @@ export class ServerProcess implements vscode.Disposable {
   }
 
   /** The server went away by itself: three times in a row we start it again, then we say so. */
-  private closed(): { action: CloseAction; handled: boolean } {
-    if (this.stopping) return { action: CloseAction.DoNotRestart, handled: true };
+  private closed(run: ServerRun): void {
+    if (run !== this.run) return;
+    this.run = undefined;
     const now = Date.now();
     this.crashes = [...this.crashes.filter((at) => now - at < RESTART_WINDOW_MS), now];
     if (this.crashes.length <= MAX_RESTARTS) {
       this.show({ kind: "starting", title: "The server stopped and is being restarted", detail: `Restart ${this.crashes.length} of ${MAX_RESTARTS}. Your conversation is saved.`, log: "", actions: [] });
-      return { action: CloseAction.Restart, handled: true };
+      void this.begin(run.end());
+      return;
     }
-    this.client = undefined;
-    this.fail("The server keeps stopping", `It was restarted ${MAX_RESTARTS} times and stopped again. Your conversations are saved. The end of its log is below.`, ["retry", "log", "report"]);
-    return { action: CloseAction.DoNotRestart, handled: true };
+    this.starting = undefined;
+    void run.end();
+    this.fail("The server keeps stopping", `It was restarted ${MAX_RESTARTS} times and stopped again. Your conversations are saved. The end of its log is below.`, ["retry", "log", "report"], this.tail);
   }
 
   private async tellTrust(): Promise<void> {
@@ -246,21 +239,15 @@ export class ServerProcess implements vscode.Disposable {
     return shown;
   }
 
-  private fail(title: string, detail: string, actions: (keyof typeof ACTIONS)[]): void {
+  /** The log is shown where a server ran and said something; when none was found there is nothing of it to read. */
+  private fail(title: string, detail: string, actions: (keyof typeof ACTIONS)[], log = ""): void {
     this.log.error(`${title}. ${detail}`);
-    this.show({ kind: "failed", title, detail, log: actions.includes("log") ? this.tail.trim().split("\n").slice(-14).join("\n") : "", actions: actions.map((name) => ACTIONS[name]) });
+    this.show({ kind: "failed", title, detail, log: log.trim().split("\n").slice(-14).join("\n"), actions: actions.map((name) => ACTIONS[name]) });
   }
 
   private show(panel: ServerPanel): void {
     this.panel = panel;
     this.changed.fire();
-  }
-}
-
-/** Our own panel says what is wrong and what to do; the library's pop-ups would only repeat it in worse words. */
-class QuietClient extends LanguageClient {
-  override error(message: string, data?: unknown): void {
-    super.error(message, data, false);
   }
 }
 

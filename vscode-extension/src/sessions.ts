@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { ResponseError, type CancellationToken, type LanguageClient } from "vscode-languageclient/node";
 import { Conversation, emptyConversation } from "../webview/conversation";
+import { blocksOf, imagesOf, textIn } from "../webview/content";
 import type { Action, QueuedMessage } from "../webview/items";
 import {
   METHODS,
@@ -25,14 +26,18 @@ import {
   type Sent,
   type SessionEvent,
   type SessionNew,
+  type Unqueued,
+  type WaitingMessage,
   type Withdrawn,
 } from "./protocol";
 import type { ServerProcess } from "./serverProcess";
 
 const FLUSH_MS = 16;
+/** How long the window before this one may take to let go of its conversation after a reload. */
+const LET_GO_MS = [300, 700, 1500, 3000];
 
 /** What `attach` may say beyond its contract. */
-type AttachedNow = Attached & { title?: string; interrupted?: { messageId: string }; readOnly?: boolean };
+type AttachedNow = Attached & { interrupted?: { messageId: string } };
 
 export class LiveSession implements vscode.Disposable {
   conversation: Conversation;
@@ -91,6 +96,8 @@ export class LiveSession implements vscode.Disposable {
       running: attached.running,
       state: attached.running ? "running" : "idle",
       olderCursor: attached.nextCursor ?? null,
+      readOnly: attached.readOnly ? { refused: false } : null,
+      queue: (attached.queue ?? []).map(waiting),
     });
     this.conversation = Conversation.restored(data, attached.messages);
     data.interrupted = !attached.running && attached.interrupted !== undefined;
@@ -162,10 +169,34 @@ export class Sessions implements vscode.Disposable {
     return session;
   }
 
+  /** After a reload: the window before this one may still be ending, and its conversation is ours to go on with. */
+  async outlast(session: LiveSession): Promise<void> {
+    for (const wait of LET_GO_MS) {
+      if (!session.data.readOnly) return;
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      const attached = await this.owned(session);
+      if (attached) return this.took(session, attached);
+    }
+  }
+
+  /** Makes a conversation ours that another window had open; while it still has, what it said since is shown. */
+  async takeOver(session: LiveSession): Promise<void> {
+    const attached = await this.owned(session);
+    this.took(session, attached ?? (await this.server.request<AttachedNow>(METHODS.sessionAttach, { sessionId: session.sessionId, readOnly: true })));
+    if (session.data.readOnly) session.dispatch({ type: "readOnly", readOnly: { refused: true } });
+  }
+
+  /** Takes a message back that waits for its turn; false when that turn has come already. */
+  async unqueue(session: LiveSession, clientMessageId: string): Promise<boolean> {
+    const answer = await this.server.request<Unqueued>(METHODS.sessionUnqueue, { sessionId: session.sessionId, clientMessageId });
+    if (answer.unqueued) session.dispatch({ type: "unqueued", clientMessageId });
+    return answer.unqueued;
+  }
+
   async older(session: LiveSession): Promise<void> {
     const cursor = session.data.olderCursor;
     if (!cursor) return;
-    const page = await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, cursor });
+    const page = await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, cursor, ...(session.data.readOnly ? { readOnly: true } : {}) });
     session.dispatch({ type: "older", messages: page.messages, cursor: page.nextCursor ?? null });
   }
 
@@ -312,24 +343,27 @@ export class Sessions implements vscode.Disposable {
 
   private async attachNow(session: LiveSession): Promise<void> {
     const known = session.epoch ? { epoch: session.epoch, afterSeq: session.lastSeq } : {};
-    const attached = await this.attachOrRead({ sessionId: session.sessionId, ...known });
+    this.took(session, (await this.owned(session, known)) ?? (await this.server.request<AttachedNow>(METHODS.sessionAttach, { sessionId: session.sessionId, readOnly: true })));
+  }
+
+  private took(session: LiveSession, attached: AttachedNow): void {
     session.epoch = attached.epoch;
     if (attached.reset) {
       session.lastSeq = attached.lastSeq;
       session.reset(attached);
-      if (attached.readOnly) session.dispatch({ type: "notice", level: "warning", text: "Another window has this conversation open. Here it can be read, not continued." });
       for (const { ask } of this.asks.values()) if (ask.sessionId === session.sessionId) session.dispatch({ type: "ask", ask });
       for (const { elicit } of this.elicits.values()) if (elicit.sessionId === session.sessionId) session.dispatch({ type: "elicit", elicit });
     }
     this.attached.fire(session);
   }
 
-  private async attachOrRead(params: Json): Promise<AttachedNow> {
+  /** The session attached as ours, or undefined while another window owns it. */
+  private async owned(session: LiveSession, known: Json = {}): Promise<AttachedNow | undefined> {
     try {
-      return await this.server.request<AttachedNow>(METHODS.sessionAttach, params);
+      return await this.server.request<AttachedNow>(METHODS.sessionAttach, { sessionId: session.sessionId, ...known });
     } catch (error) {
       if (!(error instanceof ResponseError) || (error.data as { kind?: string } | undefined)?.kind !== "ownedElsewhere") throw error;
-      return this.server.request<AttachedNow>(METHODS.sessionAttach, { ...params, readOnly: true });
+      return undefined;
     }
   }
 
@@ -338,7 +372,10 @@ export class Sessions implements vscode.Disposable {
     this.elicits.clear();
     for (const session of this.live.values()) {
       if (!session.epoch) continue;
-      void this.attach(session).catch((error: unknown) => session.dispatch({ type: "notice", level: "error", text: `This conversation could not be restored. ${explain(error)}` }));
+      void this.attach(session).catch((error: unknown) => {
+        // A server that went away again is the panel's to explain, and the next start comes by here once more.
+        if (error instanceof ResponseError && this.server.running) session.dispatch({ type: "notice", level: "error", text: `This conversation could not be restored. ${explain(error)}` });
+      });
     }
   }
 
@@ -358,6 +395,12 @@ export function explain(error: unknown): string {
     return hint && !error.message.includes(hint) ? `${error.message} ${hint}` : error.message;
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A message that waited when we came; its words as the user typed them. */
+function waiting({ clientMessageId, prompt, steer }: WaitingMessage): QueuedMessage {
+  const blocks = blocksOf(prompt);
+  return { clientMessageId, text: textIn(blocks), images: imagesOf(blocks), mentions: [], steer };
 }
 
 function imageBlock(source: string): Json {

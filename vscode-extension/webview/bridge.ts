@@ -44,7 +44,7 @@ export type ToView =
   | { type: "surroundings"; value: Surroundings }
   | { type: "completions"; requestId: number; items: CompletionItem[] }
   | { type: "sessions"; requestId: number; sessions: SessionInfo[]; nextCursor?: string; error?: string }
-  | { type: "insert"; text: string; mentions: MentionChip[]; replace: boolean }
+  | { type: "insert"; text: string; mentions: MentionChip[]; replace: boolean; images?: string[] }
   | { type: "focus" }
   | { type: "showHistory" }
   | { type: "facts"; title: string; rows: { label: string; value: string; share?: number }[]; note: string };
@@ -58,6 +58,9 @@ export type ToHost =
   | { type: "resend"; messageId: string; text: string }
   | { type: "rewind"; messageId: string }
   | { type: "fork"; messageId: string }
+  | { type: "unqueue"; clientMessageId: string; edit: boolean }
+  | { type: "takeOver" }
+  | { type: "copySession" }
   | { type: "answerAsk"; askId: string; answer: PermissionAnswer }
   | { type: "answerElicit"; elicitId: string; answer: ElicitAnswer }
   | { type: "showDiff"; proposalId: string }

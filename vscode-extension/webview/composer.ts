@@ -23,6 +23,8 @@ export class Composer {
   private readonly sendButton: HTMLButtonElement;
   private readonly stopButton: HTMLButtonElement;
   private readonly hint: HTMLElement;
+  private readonly box: HTMLElement;
+  private readonly locked: HTMLElement;
   private mentions: MentionChip[] = [];
   private images: string[] = [];
   private items: CompletionItem[] = [];
@@ -51,7 +53,9 @@ export class Composer {
     this.sendButton = iconButton("send", "Send", () => this.submit(false), { class: "icon-button send" });
     this.stopButton = iconButton("debug-stop", "Stop", () => this.host.stop(), { class: "icon-button stop", hidden: true });
     this.hint = h("div", { class: "hint small", "aria-live": "polite" });
-    this.element = h("div", { class: "composer" }, this.popup, this.hint, h("div", { class: "box" }, this.chips, this.input, h("div", { class: "footer" }, footer, h("span", { class: "spacer" }), this.stopButton, this.sendButton)));
+    this.box = h("div", { class: "box" }, this.chips, this.input, h("div", { class: "footer" }, footer, h("span", { class: "spacer" }), this.stopButton, this.sendButton));
+    this.locked = h("div", { class: "locked", hidden: true });
+    this.element = h("div", { class: "composer" }, this.popup, this.hint, this.box, this.locked);
     this.input.addEventListener("input", () => this.changed());
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
@@ -78,10 +82,19 @@ export class Composer {
     this.showState();
   }
 
-  insert(text: string, mentions: MentionChip[], replace: boolean): void {
+  /** Puts a note in the place of the box: nothing can be said here. The draft is kept. */
+  lock(note: HTMLElement | null): void {
+    this.input.disabled = note !== null;
+    this.box.hidden = note !== null;
+    this.locked.hidden = note === null;
+    if (note?.textContent !== this.locked.textContent) this.locked.replaceChildren(...(note ? [note] : []));
+  }
+
+  insert(text: string, mentions: MentionChip[], replace: boolean, images: string[] = []): void {
     if (replace) this.input.value = text;
     else if (text) this.input.setRangeText(text, this.input.selectionStart, this.input.selectionEnd, "end");
     for (const mention of mentions) if (!this.mentions.some((each) => each.label === mention.label)) this.mentions.push(mention);
+    this.images.push(...images);
     this.drawChips();
     this.resize();
     this.showState();

@@ -7,7 +7,7 @@
  */
 import type { StoredMessage } from "../src/protocol";
 import type { Action, Change, ConversationData, Item } from "./items";
-import { addAsk, addUser, answered, sendFailed } from "./pending";
+import { addAsk, addUser, answered, sendFailed, unqueue } from "./pending";
 import { applyEvent } from "./sessionEvents";
 import { takeMessage } from "./stored";
 import { Timeline } from "./timeline";
@@ -27,6 +27,7 @@ export function emptyConversation(): ConversationData {
     state: "idle",
     running: false,
     interrupted: false,
+    readOnly: null,
     retrying: null,
     model: "",
     mode: "default",
@@ -66,6 +67,13 @@ export class Conversation {
         if (action.queued) this.data.queue.push(action.message);
         else addUser(line, action.message);
         this.data.interrupted = false;
+        line.around();
+        break;
+      case "unqueued":
+        unqueue(line, action.clientMessageId);
+        break;
+      case "readOnly":
+        this.data.readOnly = action.readOnly;
         line.around();
         break;
       case "sendFailed":

@@ -131,6 +131,8 @@ export interface ConversationData {
   state: SessionState;
   running: boolean;
   interrupted: boolean;
+  /** Another window owns it; `refused` once taking it over was tried in vain. */
+  readOnly: { refused: boolean } | null;
   retrying: Retrying | null;
   model: string;
   mode: Mode;
@@ -144,6 +146,8 @@ export interface ConversationData {
 export type Action =
   | { type: "event"; params: SessionEvent }
   | { type: "sent"; message: QueuedMessage; queued: boolean }
+  | { type: "unqueued"; clientMessageId: string }
+  | { type: "readOnly"; readOnly: ConversationData["readOnly"] }
   | { type: "sendFailed"; clientMessageId: string; text: string }
   | { type: "ask"; ask: PermissionAsk }
   | { type: "elicit"; elicit: Elicit }

@@ -69,6 +69,12 @@ export function dequeue(line: Timeline, clientMessageId: string): void {
   line.around();
 }
 
+/** Taken back before its turn came: it was never said. */
+export function unqueue(line: Timeline, clientMessageId: string): void {
+  line.data.queue = line.data.queue.filter((each) => each.clientMessageId !== clientMessageId);
+  line.around();
+}
+
 export function sendFailed(line: Timeline, clientMessageId: string, text: string): void {
   const item = line.get(`sent:${clientMessageId}`);
   line.data.queue = line.data.queue.filter((each) => each.clientMessageId !== clientMessageId);

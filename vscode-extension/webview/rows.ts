@@ -14,6 +14,8 @@ export interface RowHost extends ToolHost, CodeActions {
   retry(): void;
   isLast(key: string): boolean;
   running(): boolean;
+  /** Another window owns the conversation: it can be read and copied, not changed. */
+  readOnly(): boolean;
   showThinking(): boolean;
 }
 
@@ -99,14 +101,14 @@ function userRow(item: UserItem, host: RowHost): Node[] {
       h("div", { class: "said" }, item.text),
       item.images.length ? h("div", { class: "shots" }, ...item.images.map((source) => h("img", { src: source, alt: "attached image", class: "shot" }))) : null,
       item.mentions.length ? h("div", { class: "chips" }, ...item.mentions.map((mention) => h("span", { class: "chip" }, icon("file"), shortUri(mention.uri)))) : null,
-      item.failed ? h("div", { class: "notice error", role: "alert" }, icon("error"), item.failed) : null,
+      item.failed ? h("div", { class: "notice error", role: "alert" }, icon("error"), h("span", {}, item.failed)) : null,
     ),
     h(
       "div",
       { class: "row-actions" },
       iconButton("copy", "Copy message", () => host.copy(item.text)),
-      id ? iconButton("edit", "Edit and resend", () => host.edit(item)) : null,
-      id ? iconButton("discard", "Rewind to here…", () => host.rewind(id)) : null,
+      id && !host.readOnly() ? iconButton("edit", "Edit and resend", () => host.edit(item)) : null,
+      id && !host.readOnly() ? iconButton("discard", "Rewind to here…", () => host.rewind(id)) : null,
       id ? iconButton("repo-forked", "Fork from here", () => host.fork(id)) : null,
     ),
   ];
@@ -114,7 +116,7 @@ function userRow(item: UserItem, host: RowHost): Node[] {
 
 function endRow(item: Extract<Item, { kind: "end" }>, host: RowHost): Node[] {
   const parts = [duration(item.durationMs), item.costUsd > 0 ? `$${item.costUsd.toFixed(item.costUsd < 0.1 ? 4 : 2)} so far` : "", item.denials ? `${item.denials} denied` : ""].filter(Boolean);
-  const canRetry = host.isLast(item.key) && !host.running();
+  const canRetry = host.isLast(item.key) && !host.running() && !host.readOnly();
   if (!item.isError) {
     return [h("div", { class: "end" }, h("span", { class: "small" }, parts.join(" · ")), canRetry ? iconButton("refresh", "Try the last message again", () => host.retry()) : null)];
   }

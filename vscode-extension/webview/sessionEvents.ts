@@ -2,7 +2,7 @@
 import type { Mode, SessionEvent, TurnResult } from "../src/protocol";
 import { childEvent } from "./children";
 import { count, isOpen, jobText, outputOf, tail } from "./content";
-import { answered, dequeue, keepPlan, prompted, putProposal } from "./pending";
+import { answered, dequeue, keepPlan, prompted, putProposal, unqueue } from "./pending";
 import { takeMessage } from "./stored";
 import type { Timeline } from "./timeline";
 
@@ -138,6 +138,9 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
     case "dequeued":
     case "completed":
       if (event.clientMessageId) dequeue(line, event.clientMessageId);
+      break;
+    case "unqueued":
+      unqueue(line, event.clientMessageId);
       break;
     case "maxTurnsReached":
       line.notice("warning", "The limit of steps for one turn was reached.");

@@ -53,6 +53,7 @@ class Sessions:
             "assent/session/new": self.new,
             "assent/session/send": self.send,
             "assent/session/interrupt": self.interrupt,
+            "assent/session/unqueue": self.unqueue,
             "assent/session/list": self.list,
             "assent/session/search": self.list,
             "assent/session/attach": self.attach,
@@ -160,6 +161,9 @@ class Sessions:
 
     async def interrupt(self, params: Json, call: Call) -> Json:
         return await (await self.get(params)).interrupt()
+
+    async def unqueue(self, params: Json, call: Call) -> Json:
+        return await (await self.get(params)).turns.unqueue(str(params.get("clientMessageId")))
 
     async def list(self, params: Json, call: Call) -> Json:
         summaries, cursor = await anyio.to_thread.run_sync(library.page, self.index, self.deps.data_dir, params)

@@ -80,6 +80,27 @@ class Inbox:
         steered = [item.message.client_id for item in self.steering if not item.taken]
         return [*steered, *(turn.client_id for turn in self.waiting)]
 
+    def withdraw(self, client_id: str) -> Turn | None:
+        """Take a message back that nobody has taken up yet."""
+        for steered in self.steering:
+            if steered.message.client_id == client_id and not steered.taken:
+                self.steering.remove(steered)
+                return steered.message
+        for turn in self.waiting:
+            if turn.client_id == client_id and turn.queued:
+                self.waiting.remove(turn)
+                return turn
+        return None
+
+    def shown(self) -> list[Json]:
+        """What waits, in the words it was sent with, for a client that was not there when it was."""
+        steered = [(item.message, True) for item in self.steering if not item.taken]
+        waiting = [(turn, False) for turn in self.waiting if turn.queued]
+        return [
+            {"clientMessageId": turn.client_id, "prompt": turn.content, "steer": steer}
+            for turn, steer in (*steered, *waiting)
+        ]
+
     def take_steered(self) -> list[Turn]:
         taken = [item.message for item in self.steering if not item.taken]
         for item in self.steering:

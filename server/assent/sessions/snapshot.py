@@ -50,6 +50,7 @@ def attach(session: Session, params: Json, call: Call) -> Json:
         "title": session.title,
         "cwd": session.cwd,
         "queued": session.inbox.ids(),
+        "queue": session.inbox.shown(),
     }
     if page and page.cursor:
         answer["nextCursor"] = page.cursor

@@ -99,6 +99,18 @@ class Turns:
         await turn.done.wait()
         return {"interrupted": True, "queued": self.inbox.ids()}
 
+    async def unqueue(self, client_id: str) -> Json:
+        """Take a message back before its turn comes; whoever waits for that turn gets an answer."""
+        turn = self.inbox.withdraw(client_id)
+        if turn is None:
+            return {"unqueued": False}
+        self._session.publish({"type": "unqueued", "clientMessageId": client_id})
+        self._session.save_state()
+        turn.result = failed_result(self._session.id, "Withdrawn before its turn came", self.last_result)
+        turn.done.set()
+        await self._session.record.durable()
+        return {"unqueued": True}
+
     def abort(self, *, why: str = "") -> None:
         self.inbox.paused = True
         self._abort.abort(why=why)

@@ -221,6 +221,9 @@ local draw = {
   dequeued = function(chat, event)
     chat.text:remove("queued:" .. event.clientMessageId)
   end,
+  unqueued = function(chat, event)
+    chat.text:remove("queued:" .. event.clientMessageId)
+  end,
   completed = function(chat, event)
     chat.text:remove("queued:" .. event.clientMessageId)
   end,

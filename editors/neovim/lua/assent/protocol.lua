@@ -68,6 +68,7 @@ M.events = {
   "status",
   "queued",
   "dequeued",
+  "unqueued",
   "notice",
   "turnFinished",
 }

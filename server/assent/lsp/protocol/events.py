@@ -194,6 +194,10 @@ class Dequeued(Event, tag="dequeued"):
     client_message_id: str | None
 
 
+class MessageUnqueued(Event, tag="unqueued"):
+    client_message_id: str
+
+
 class Completed(Event, tag="completed"):
     client_message_id: str | None
 
@@ -250,6 +254,7 @@ EVENTS: tuple[type[Event], ...] = (
     Status,
     Queued,
     Dequeued,
+    MessageUnqueued,
     Completed,
     MaxTurnsReached,
     Job,

@@ -42,6 +42,7 @@ CLIENT_REQUESTS: dict[str, Method] = {
     "assent/session/new": _request(requests.SessionNew, results.NewSession),
     "assent/session/send": _request(requests.SessionSend, results.Sent),
     "assent/session/interrupt": _request(requests.SessionRef, results.Interrupted),
+    "assent/session/unqueue": _request(requests.SessionUnqueue, results.Unqueued),
     "assent/session/list": _request(requests.SessionList, results.Sessions),
     "assent/session/search": _request(requests.SessionList, results.Sessions),
     "assent/session/attach": _request(requests.SessionAttach, results.Attached),

@@ -61,6 +61,11 @@ class SessionRef(Wire):
     session_id: Id
 
 
+class SessionUnqueue(Wire):
+    session_id: Id
+    client_message_id: Id
+
+
 class SessionList(Wire):
     cwd: Path | None = None
     query: str | None = None

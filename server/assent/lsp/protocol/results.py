@@ -38,6 +38,10 @@ class Interrupted(Wire):
     queued: list[str]
 
 
+class Unqueued(Wire):
+    unqueued: bool  # false: its turn has come, or there is no such message
+
+
 class SessionInfo(Wire):
     session_id: str
     title: str
@@ -62,6 +66,12 @@ class CutTurn(Wire):
     prompt: list[Json]
 
 
+class WaitingMessage(Wire):
+    client_message_id: str
+    prompt: list[Json]
+    steer: bool
+
+
 class Attached(Wire):
     epoch: str
     last_seq: int
@@ -79,6 +89,7 @@ class Attached(Wire):
     title: str | None = None
     cwd: str | None = None
     queued: list[str] | None = None  # clientMessageIds
+    queue: list[WaitingMessage] | None = None  # the same, in words
     interrupted: CutTurn | None = None
     damaged: int | None = None  # lines of the file that could not be read
     read_only: bool | None = None  # another process owns it: no events, no turns

@@ -1,0 +1,45 @@
+/** Pending questions stay in one place and keep what was typed into them until they are answered. */
+import type { PermissionAsk } from "../src/protocol";
+import { askCard, type AskHost } from "./askCard";
+import { h } from "./dom";
+import { elicitForm, type ElicitHost } from "./elicitForm";
+import type { ConversationData } from "./items";
+
+interface Card {
+  element: HTMLElement;
+  source: string;
+}
+
+export class Dock {
+  readonly element = h("div", { class: "dock", role: "region", "aria-label": "Waiting for you" });
+  private readonly cards = new Map<string, Card>();
+
+  constructor(
+    private readonly asks: AskHost,
+    private readonly questions: ElicitHost,
+  ) {}
+
+  draw(data: ConversationData): void {
+    const wanted = new Map<string, { source: string; make(): HTMLElement }>();
+    for (const ask of data.asks) wanted.set(ask.askId, { source: fingerprint(ask), make: () => askCard(ask, this.asks) });
+    for (const elicit of data.elicits) wanted.set(elicit.elicitId, { source: elicit.requestId, make: () => elicitForm(elicit, this.questions) });
+    for (const [id, card] of this.cards) {
+      if (wanted.has(id)) continue;
+      card.element.remove();
+      this.cards.delete(id);
+    }
+    for (const [id, each] of wanted) {
+      const card = this.cards.get(id);
+      if (card?.source === each.source) continue;
+      const element = each.make();
+      if (card) card.element.replaceWith(element);
+      else this.element.append(element);
+      this.cards.set(id, { element, source: each.source });
+    }
+    this.element.hidden = this.cards.size === 0;
+  }
+}
+
+function fingerprint(ask: PermissionAsk): string {
+  return `${ask.requestId}:${ask.proposal?.hunks.map((hunk) => hunk.hunkId + hunk.state).join() ?? ""}`;
+}
