@@ -159,21 +159,6 @@ def test_checkhealth_says_what_is_there(start: Start) -> None:
     assert "offline stand-in" in "\n".join(editor.nvim.current.buffer[:])
 
 
-def test_a_missing_server_is_one_clear_message(start: Start) -> None:
-    editor = start(server="'no-such-assent', 'serve', '--stdio'")
-    editor.command("Assent chat")
-    editor.see("no-such-assent was not found")
-    assert editor.messages().count("not found") == 1
-
-
-def test_a_server_that_exits_at_once_is_one_clear_message(start: Start) -> None:
-    # Neovim says a line of its own about the exit code; there is room for both.
-    editor = start(server="'sh', '-c', 'exit 3'", config="vim.o.cmdheight = 4\n")
-    editor.command("silent! Assent chat")
-    editor.until(lambda: "ended at once (exit code 3" in editor.messages(), "for the message")
-    assert editor.messages().count("ended at once") == 1
-
-
 def test_nothing_is_loaded_before_it_is_used(start: Start) -> None:
     editor = start(config="vim.o.statusline = ''\n")
     loaded = editor.lua("return vim.tbl_filter(function(n) return n:find('^assent') end, vim.tbl_keys(package.loaded))")

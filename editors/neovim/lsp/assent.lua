@@ -1,2 +1,4 @@
 -- For `vim.lsp.enable("assent")` (Neovim 0.11 and later): the server starts with the first file you open.
-return require("assent.client").config()
+local client = require("assent.client")
+
+return vim.tbl_extend("force", client.config(), { root_dir = client.root_dir })

@@ -16,6 +16,10 @@ local starting = false
 local crashes = {}
 ---@type fun()? the server was told to stop; what comes then
 local stopping
+---@type table<integer, boolean> clients whose server answered
+local answered = {}
+--- Whether the last server ended before it answered. Only the user's own command tries again then.
+local hopeless = false
 
 --- Whether methods of a client are called with a colon; before 0.11 they were plain functions.
 local MODERN = vim.fn.has("nvim-0.11") == 1
@@ -107,9 +111,20 @@ end
 ---@return vim.lsp.ClientConfig
 function M.config()
   local own = config.get()
+  local ended = { 0, 0 }
   return {
     name = "assent",
-    cmd = own.cmd,
+    -- Neovim would tell of the exit code, too, and send the user to a log that says nothing: we tell what to do.
+    cmd = function(dispatchers, full)
+      local extra = full and { cwd = full.cmd_cwd, env = full.cmd_env, detached = full.detached } or {}
+      local watched = vim.tbl_extend("force", dispatchers, {
+        on_exit = function(code, signal)
+          ended = { code, signal }
+          dispatchers.on_exit(0, 0)
+        end,
+      })
+      return vim.lsp.rpc.start(own.cmd, watched, extra)
+    end,
     root_markers = own.root_markers,
     capabilities = vim.lsp.protocol.make_client_capabilities(),
     handlers = handlers(),
@@ -134,14 +149,51 @@ function M.config()
     },
     on_init = function(client)
       client_id = client.id
+      answered[client.id], hopeless = true, false
       M.ready(client)
     end,
-    on_exit = function(code, signal, id)
+    on_exit = function(_, _, id)
       vim.schedule(function()
-        M.exited(code, signal, id)
+        M.exited(ended[1], ended[2], id)
       end)
     end,
   }
+end
+
+--- Why no server can be started now, in words and with what to do about it.
+---@return string?
+local function obstacle()
+  local problem = config.problem()
+  if problem then
+    return problem
+  end
+  local program = config.get().cmd[1]
+  if vim.fn.executable(program) == 0 then
+    return program
+      .. " was not found. Install Assent, or set vim.g.assent = { cmd = { '/path/to/assent', 'serve', '--stdio' } }"
+  end
+  if #crashes >= CRASH_LIMIT then
+    return "the server ended three times within a minute and is left alone now. "
+      .. ":Assent log shows why; :Assent restart tries again"
+  end
+end
+
+---@type string? the last obstacle that opening a file told of
+local told
+
+--- For `vim.lsp.enable("assent")`: whether a server goes with this file, and where its project is. What stands in the
+--- way is told once, not with every file.
+---@param bufnr integer
+---@param go fun(root: string)
+function M.root_dir(bufnr, go)
+  local problem = obstacle()
+  if problem and problem ~= told then
+    M.notify(problem, vim.log.levels.ERROR)
+  end
+  told = problem
+  if not problem and not hopeless then
+    go(vim.api.nvim_buf_call(bufnr, M.root))
+  end
 end
 
 --- Call back with a ready client, starting the server if need be; with nil when it cannot be started.
@@ -155,16 +207,7 @@ function M.ensure(callback)
   if starting or client then
     return
   end
-  local problem = config.problem()
-  local own = config.get()
-  if not problem and vim.fn.executable(own.cmd[1]) == 0 then
-    problem = own.cmd[1]
-      .. " was not found. Install Assent, or set vim.g.assent = { cmd = { '/path/to/assent', 'serve', '--stdio' } }"
-  end
-  if not problem and #crashes >= CRASH_LIMIT then
-    problem = "the server ended three times within a minute and is left alone now. "
-      .. ":Assent log shows why; :Assent restart tries again"
-  end
+  local problem = obstacle()
   if problem then
     M.notify(problem, vim.log.levels.ERROR)
     return M.settle(nil)
@@ -212,11 +255,12 @@ end
 ---@param signal integer
 ---@param id integer
 function M.exited(code, signal, id)
-  if id ~= client_id then
+  local at_once = not answered[id]
+  answered[id] = nil
+  if client_id and id ~= client_id then
     return
   end
   client_id = nil
-  local was_starting = starting
   starting = false
   require("assent.session").disconnected()
   require("assent.questions").forget()
@@ -231,10 +275,11 @@ function M.exited(code, signal, id)
     return now - at < CRASH_WINDOW
   end, crashes)
   table.insert(crashes, now)
-  if was_starting then
-    local words = "the server ended at once (exit code %d, signal %d). Run `%s` in a terminal to see why, "
-      .. "or :checkhealth assent"
-    M.notify(words:format(code, signal, table.concat(config.get().cmd, " ")), vim.log.levels.ERROR)
+  if at_once then
+    hopeless = true
+    local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
+    local words = "the server ended at once (%s). Run `%s` in a terminal to see why, or :checkhealth assent"
+    M.notify(words:format(how, table.concat(config.get().cmd, " ")), vim.log.levels.ERROR)
   else
     M.notify("the server ended unexpectedly. Nothing is lost: :Assent chat goes on where it was.", vim.log.levels.WARN)
   end

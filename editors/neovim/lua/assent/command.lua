@@ -333,10 +333,8 @@ function M.run(options)
   if not found then
     local known = vim.tbl_keys(M.subcommands)
     table.sort(known)
-    return vim.notify(
-      ("Assent: there is no %s. There are: %s"):format(name, table.concat(known, ", ")),
-      vim.log.levels.ERROR
-    )
+    local words = ("there is no %s. There are: %s"):format(name, table.concat(known, ", "))
+    return client().notify(words, vim.log.levels.ERROR)
   end
   found.run(arguments, options)
 end
