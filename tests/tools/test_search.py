@@ -1,7 +1,7 @@
 """Glob and Grep: what they find, in which order, how much of it, and the same without ripgrep (T4)."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import anyio
@@ -60,6 +60,18 @@ async def test_ignored_files_and_repositories_insides_are_left_out(found: Toolbo
     assert await found.text("Glob", pattern="*.log") == "keep.log"
     assert await found.text("Glob", pattern="*.py", path="src") == "src/build/y.py"
     assert await found.text("Grep", pattern="content") == "keep.log\nsrc/build/y.py\na.py"
+
+
+@pytest.mark.parametrize("rules", [".gitignore", ".ignore", ".rgignore"])
+async def test_rules_above_the_folder_that_is_searched_count_there_too(found: Toolbox, rules: str) -> None:
+    _tree(found.root, "src/a.py", "src/drop.py", "src/deep/drop.py", "src/gen/c.py")
+    (found.root / rules).write_text("drop.py\n/src/gen\n")
+    for where in ({"path": "src"}, {"pattern": "src/**/*.py"}):
+        assert await found.text("Glob", **({"pattern": "*.py"} | where)) == "src/a.py"
+    assert await found.text("Grep", pattern="content", path="src") == "src/a.py"
+    found.state.cwd = str(found.root / "src" / "deep")
+    assert "Nothing matches" in await found.text("Grep", pattern="content")
+    assert "No files" in await found.text("Glob", pattern="*.py")
 
 
 async def test_a_pattern_cannot_climb_after_a_wildcard(found: Toolbox) -> None:
@@ -165,8 +177,8 @@ async def test_a_configuration_file_of_the_environment_is_not_read(
     assert await found.text("Grep", pattern="needle") == "a.txt"
 
 
-def _no_env(path: str) -> bool:
-    return not path.endswith(".env")
+def _no_env() -> Callable[[str], bool]:
+    return lambda path: not path.endswith(".env")
 
 
 async def test_files_the_model_may_not_read_are_not_shown(tmp_path: Path) -> None:
@@ -195,11 +207,11 @@ def _stand_in(folder: Path, script: str) -> str:
 
 async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ripgrep, "SECONDS", 1.0)
-    rg = _stand_in(tmp_path, "printf '/etc/hosts\\0'; exec sleep 1000")
+    rg = _stand_in(tmp_path, "printf './hosts\\0'; exec sleep 1000")
     box = Toolbox(tmp_path, tools=[Glob(find_rg=lambda: rg), Grep(find_rg=lambda: rg)])
     with anyio.fail_after(20):
         text = await box.text("Grep", pattern="x")
-    assert text == "/etc/hosts\n[The search was stopped early: it finds too much or takes too long. Narrow it]"
+    assert text == "hosts\n[The search was stopped early: it finds too much or takes too long. Narrow it]"
     with anyio.fail_after(20):
         assert "cut short" in await box.text("Glob", pattern="/etc/*")
     await box.jobs.close()

@@ -3,15 +3,20 @@
 Searches leave out files that a Read rule keeps back; the fetching tool asks which private hosts are allowed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from re import Pattern
 
 from assent.permissions.context import PermissionContext
-from assent.permissions.paths import PathRefused, fold, locate, with_real
+from assent.permissions.paths import PathRefused, Seen, fold, locate, with_real
 from assent.permissions.rules import READERS
 
 
-def may_read(context: PermissionContext) -> Callable[[str], bool]:
-    """May a search show this absolute path? False for what a deny or ask rule for reading covers, by any name."""
+def may_read(context: PermissionContext) -> Callable[[], Callable[[str], bool]] | None:
+    """Begins a search: may it show this absolute path? None when no deny or ask rule keeps any file from being read.
+
+    A search passes the same folders again and again, so what was found at each is remembered while it lasts.
+    """
     rules = (*context.effective_rules.rules, *context.policy.rules.rules)
     roots = with_real(context.effective_roots)
     patterns = [
@@ -20,12 +25,16 @@ def may_read(context: PermissionContext) -> Callable[[str], bool]:
         if rule.behaviour != "allow" and rule.tool in READERS and rule.path is not None
         for pattern in rule.path_patterns(roots, context.home)
     ]
+    return partial(_search, context, patterns) if patterns else None
+
+
+def _search(context: PermissionContext, patterns: Sequence[Pattern[str]]) -> Callable[[str], bool]:
+    seen: Seen = {}
 
     def allowed(path: str) -> bool:
-        if not patterns:
-            return True
+        """False for what a rule covers by any name of the file."""
         try:
-            names = locate(path, cwd=context.cwd, home=context.home).names
+            names = locate(path, cwd=context.cwd, home=context.home, seen=seen).names
         except PathRefused:
             return False
         return not any(pattern.fullmatch(fold(name)) for pattern in patterns for name in names)

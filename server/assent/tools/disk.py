@@ -42,13 +42,13 @@ def read_bytes(path: str, *, limit: int = MAX_BYTES, directory: int | None = Non
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     follow = directory is None
     try:
-        _refuse_kind(path, os.stat(path, dir_fd=directory, follow_symlinks=follow), limit)
+        refuse_kind(path, os.stat(path, dir_fd=directory, follow_symlinks=follow), limit)
         fd = os.open(path, flags if follow else flags | os.O_NOFOLLOW, dir_fd=directory)
     except OSError as error:
         raise unusable(path, error) from None
     try:
         status = os.fstat(fd)
-        _refuse_kind(path, status, limit)
+        refuse_kind(path, status, limit)
         _refuse_secrets(path, fd)
         data = _read_all(fd, status.st_size, limit)
     except OSError as error:
@@ -58,6 +58,40 @@ def read_bytes(path: str, *, limit: int = MAX_BYTES, directory: int | None = Non
     if len(data) > limit:  # files of /proc and growing ones do not say their size
         raise _too_large(path, len(data), limit)
     return FileBytes(data=data, status=status)
+
+
+def status_of(path: str) -> os.stat_result:
+    """What is there, links followed, if it may be read."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 -- paths are strings here
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise unusable(path, error) from None
+    return status
+
+
+def refuse_kind(path: str, status: os.stat_result, limit: int | None = None) -> None:
+    """Raises ToolError for whatever is no plain file, and for one that is larger than the limit."""
+    for is_kind, words in _KINDS:
+        if is_kind(status.st_mode):
+            raise ToolError(f"{path} {words}")
+    if limit is not None and status.st_size > limit:
+        raise _too_large(path, status.st_size, limit)
+
+
+def is_large_binary(path: str, status: os.stat_result) -> bool:
+    """Too large to be read whole, and with a zero byte near its beginning: a picture of a disk, a sparse file."""
+    if status.st_size <= MAX_BYTES:
+        return False
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            return b"\0" in os.read(fd, 64 * 1024)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise unusable(path, error) from None
 
 
 @contextlib.contextmanager
@@ -115,14 +149,6 @@ def unusable(path: str, error: OSError) -> ToolError:
             return ToolError(f"{path[:200]}… is too long for a path")
         case _:
             return ToolError(f"{path} cannot be used: {error.strerror or error}")
-
-
-def _refuse_kind(path: str, status: os.stat_result, limit: int) -> None:
-    for is_kind, words in _KINDS:
-        if is_kind(status.st_mode):
-            raise ToolError(f"{path} {words}")
-    if status.st_size > limit:
-        raise _too_large(path, status.st_size, limit)
 
 
 def _refuse_secrets(path: str, fd: int) -> None:

@@ -12,7 +12,7 @@ import anyio
 from msgspec import Meta
 
 from assent.tools.files import absolute
-from assent.tools.ripgrep import shown_path
+from assent.tools.ripgrep import MayRead, shown_path
 from assent.tools.text_edits import Lines, path_of, uri_of, utf16_column
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json
@@ -95,9 +95,10 @@ async def place(input: PlaceInput, ctx: ToolContext) -> Json:
     return {"uri": uri_of(path), "position": {"line": input.line - 1, "character": utf16_column(line, index)}}
 
 
-async def located(ctx: ToolContext, value: object, may_read: Callable[[str], bool] | None) -> ToolOutput:
+async def located(ctx: ToolContext, value: object, may_read: MayRead | None) -> ToolOutput:
     """Locations as `path:line: text`."""
     found = cast("list[Json]", value if isinstance(value, list) else [value] if value else [])
+    allowed = may_read() if may_read is not None else None
     told: list[str] = []
     texts: dict[str, Lines | None] = {}
     for location in found[:MOST]:
@@ -105,7 +106,7 @@ async def located(ctx: ToolContext, value: object, may_read: Callable[[str], boo
         at = cast("Json", location.get("range") or location.get("targetSelectionRange") or location.get("targetRange"))
         line = int(at["start"]["line"])
         path = path_of(uri)
-        if may_read is not None and not may_read(path):
+        if allowed is not None and not allowed(path):
             continue
         if path not in texts:
             try:
@@ -124,7 +125,7 @@ class Definition(EditorTool[PlaceInput]):
     name: ClassVar[str] = "Definition"
     input_type: ClassVar[type[Input]] = PlaceInput
 
-    def __init__(self, may_read: Callable[[str], bool] | None = None) -> None:
+    def __init__(self, may_read: MayRead | None = None) -> None:
         self._may_read = may_read
 
     def description(self) -> str:
@@ -139,7 +140,7 @@ class References(EditorTool[PlaceInput]):
     name: ClassVar[str] = "References"
     input_type: ClassVar[type[Input]] = PlaceInput
 
-    def __init__(self, may_read: Callable[[str], bool] | None = None) -> None:
+    def __init__(self, may_read: MayRead | None = None) -> None:
         self._may_read = may_read
 
     def description(self) -> str:

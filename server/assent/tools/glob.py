@@ -1,15 +1,18 @@
 """Glob: files by name, newest first."""
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from anyio import to_thread
 from msgspec import Meta
 
-from assent.tools import ripgrep
+from assent.tools import disk, ripgrep
 from assent.tools.files import absolute
 from assent.tools.glob_pattern import compiled, name_pattern, static_prefix
+from assent.tools.newest import Dated
 from assent.tools.plain_search import files_below
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.tools.words import counted
@@ -32,7 +35,7 @@ class Glob(Tool[GlobInput]):
     input_type: ClassVar[type[Input]] = GlobInput
 
     def __init__(
-        self, *, may_read: Callable[[str], bool] | None = None, find_rg: ripgrep.Find = ripgrep.system_program
+        self, *, may_read: ripgrep.MayRead | None = None, find_rg: ripgrep.Find = ripgrep.system_program
     ) -> None:
         self._may_read = may_read
         self._find_rg = find_rg
@@ -56,62 +59,82 @@ class Glob(Tool[GlobInput]):
 
     async def call(self, input: GlobInput, ctx: ToolContext) -> ToolOutput:
         base, pattern = _base(input, ctx.cwd)
-        if not os.path.isdir(base):  # noqa: PTH112, ASYNC240 -- one stat; a thread would cost more
+        if not stat.S_ISDIR(disk.status_of(base).st_mode):  # here, as a thread would cost more
             raise FileMissing(f"{base} is not a folder")
-        start = _start(base, pattern)
+        chosen = self._chosen(base, pattern)
         rg = self._find_rg()
-        chosen = self._chosen(base, pattern, by_name=rg is not None and _names_only(pattern))
         if rg is None:
-            found = await to_thread.run_sync(lambda: ripgrep.newest_first(chosen(files_below(start))))
+            found = await to_thread.run_sync(_plainly, base, _start(base, pattern), chosen)
             complete = True
         else:
-            arguments = ["--files", "--null"]
+            flags = ["--files", "--null"]
             if name := name_pattern(pattern):
-                arguments += ["--type-add", f"wanted:{name}", "--type", "wanted"]
-            found, complete = await ripgrep.run(rg, [*arguments, "--", start], ctx, _newest_first(chosen))
-        if not found:
+                flags += ["--type-add", f"wanted:{name}", "--type", "wanted"]
+            take = _newest(base, chosen, by_name=_names_only(pattern) and self._may_read is None)
+            found, complete = await ripgrep.run(
+                rg, [*flags, "--"], ctx, take, folder=base, start=static_prefix(pattern)
+            )
+        if not found.total:
             return ToolOutput(content=f"No files match {input.pattern} in {base}", summary="0 files")
-        shown = [ripgrep.shown_path(path, ctx.cwd) for path in found[:MOST]]
-        if len(found) > MOST:
-            shown.append(f"[{MOST} of {len(found)} files, the newest; use a narrower pattern for others]")
+        shown = [ripgrep.shown_path(ripgrep.joined(base, name), ctx.cwd) for name in found.newest]
+        if found.total > MOST:
+            shown.append(f"[{MOST} of {found.total} files, the newest; use a narrower pattern for others]")
         if not complete:
             shown.append("[The search was cut short; these are not all the files]")
-        return ToolOutput(content="\n".join(shown), summary=counted(len(found), "file"))
+        return ToolOutput(content="\n".join(shown), summary=counted(found.total, "file"))
 
-    def _chosen(self, base: str, pattern: str, *, by_name: bool) -> Choose:
-        """Keeps the paths that are wanted and may be shown; `by_name`: rg has picked the wanted ones already."""
+    def _chosen(self, base: str, pattern: str) -> Choose:
+        """Keeps the names, relative to the base, that are wanted and may be shown."""
         fullmatch = compiled(pattern).fullmatch
-        cut = len(base) + 1 if base != "/" else 1
-        may_read = self._may_read
+        may_read = self._may_read() if self._may_read is not None else None
 
-        def choose(paths: Iterable[str]) -> list[str]:
-            kept = list(paths) if by_name else [path for path in paths if fullmatch(path, cut)]
-            return kept if may_read is None else [path for path in kept if may_read(path)]
+        def choose(names: Iterable[str]) -> list[str]:
+            kept = [name for name in names if fullmatch(name)]
+            return kept if may_read is None else [name for name in kept if may_read(ripgrep.joined(base, name))]
 
         return choose
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    newest: list[str]  # names relative to the base
+    total: int
+
+
 def _names_only(pattern: str) -> bool:
-    """A file's own name decides, in whatever folder it is."""
-    return "/" not in pattern.removeprefix("**/") and name_pattern(pattern) is not None
+    """A file's own name decides, in whatever folder it is; rg has looked at that already."""
+    last = pattern.removeprefix("**/")
+    return last in ("*", "**") or ("/" not in last and name_pattern(pattern) is not None)
 
 
-def _newest_first(choose: Choose) -> Callable[[Iterator[bytes]], list[str]]:
+def _newest(base: str, choose: Choose, *, by_name: bool) -> Callable[[Iterator[bytes]], _Found]:
     """Looks at the age of each file while rg still searches for the next."""
 
-    def take(chunks: Iterator[bytes]) -> list[str]:
-        found: list[tuple[float, str]] = []
+    def take(chunks: Iterator[bytes]) -> _Found:
         rest = b""
-        for chunk in chunks:
-            *whole, rest = (rest + chunk).split(b"\0")
-            found += ripgrep.stamped(choose(map(os.fsdecode, whole)))
-        return ripgrep.in_order(found)
+        with Dated[bytes](base) as dated:
+            for chunk in chunks:
+                *names, rest = (rest + chunk).split(b"\0")
+                dated.add(names if by_name else [os.fsencode(name) for name in choose(_decoded(names))])
+            found = [os.fsdecode(name).removeprefix(ripgrep.HERE) for name in dated.newest(MOST)]
+            return _Found(newest=found, total=len(dated.names))
 
     return take
 
 
+def _decoded(names: list[bytes]) -> list[str]:
+    return [name.removeprefix(ripgrep.HERE) for name in map(os.fsdecode, names)]
+
+
+def _plainly(base: str, start: str, choose: Choose) -> _Found:
+    below = len(ripgrep.joined(base, ""))
+    with Dated[str](base) as dated:
+        dated.add(choose(path[below:] for path in files_below(start)))
+        return _Found(newest=dated.newest(MOST), total=len(dated.names))
+
+
 def _start(base: str, pattern: str) -> str:
-    return f"{base}/{static_prefix(pattern)}".rstrip("/") or "/"
+    return ripgrep.joined(base, static_prefix(pattern)).rstrip("/") or "/"
 
 
 def _base(input: GlobInput, cwd: str) -> tuple[str, str]:

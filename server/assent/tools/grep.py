@@ -1,7 +1,6 @@
 """Grep: search inside files with a regular expression, newest files first."""
 
-import os
-from collections.abc import Callable
+import stat
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -9,13 +8,13 @@ import msgspec
 from anyio import to_thread
 from msgspec import Meta
 
-from assent.tools import ripgrep
+from assent.tools import disk, ripgrep
 from assent.tools.files import absolute
 from assent.tools.glob_pattern import name_pattern
 from assent.tools.matches import MOST, Mode, Wanted
 from assent.tools.plain_search import Query, matches_below
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
-from assent.types.errors import FileMissing
+from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
 
@@ -53,7 +52,7 @@ class Grep(Tool[GrepInput]):
     input_type: ClassVar[type[Input]] = GrepInput
 
     def __init__(
-        self, *, may_read: Callable[[str], bool] | None = None, find_rg: ripgrep.Find = ripgrep.system_program
+        self, *, may_read: ripgrep.MayRead | None = None, find_rg: ripgrep.Find = ripgrep.system_program
     ) -> None:
         self._may_read = may_read
         self._find_rg = find_rg
@@ -78,29 +77,41 @@ class Grep(Tool[GrepInput]):
 
     async def call(self, input: GrepInput, ctx: ToolContext) -> ToolOutput:
         base = absolute(input.path, ctx.cwd) if input.path else ctx.cwd
-        if not os.path.exists(base):  # noqa: PTH110, ASYNC240 -- one stat; a thread would cost more
-            raise FileMissing(f"{base} does not exist")
+        folder, name = _place(base)
         wanted = Wanted(
             pattern=input.pattern,
             mode=input.output_mode,
             base=base,
+            folder=folder,
             cwd=ctx.cwd,
             glob=input.glob,
             numbers=input.numbers,
             context=bool(input.after or input.before or input.around),
             limit=input.head_limit,
-            may_read=self._may_read,
+            may_read=self._may_read() if self._may_read is not None else None,
         )
         rg = self._find_rg()
         if rg is None:
             output, complete = await to_thread.run_sync(_plainly, input, wanted)
         else:
-            arguments = [*_arguments(input), *([] if os.path.isdir(base) else ["--text"])]  # noqa: PTH112, ASYNC240 -- as above
-            output, complete = await ripgrep.run(rg, [*arguments, "--", input.pattern, base], ctx, wanted.told_from)
+            arguments = [*_arguments(input), *(["--text"] if name else []), "--", input.pattern]
+            output, complete = await ripgrep.run(rg, arguments, ctx, wanted.told_from, folder=folder, start=name)
         if not complete:
             note = "[The search was stopped early: it finds too much or takes too long. Narrow it]"
             output = replace(output, content=f"{output.content}\n{note}")
         return output
+
+
+def _place(base: str) -> tuple[str, str]:
+    """The folder to search in, and the one file in it that is meant, if it is one."""
+    status = disk.status_of(base)
+    if stat.S_ISDIR(status.st_mode):
+        return base, ""
+    disk.refuse_kind(base, status)
+    if disk.is_large_binary(base, status):
+        raise ToolError(f"{base} is binary and too large to search ({status.st_size:,} bytes)")
+    folder, _, name = base.rpartition("/")
+    return folder or "/", name
 
 
 def _plainly(input: GrepInput, wanted: Wanted) -> tuple[ToolOutput, bool]:
@@ -114,7 +125,8 @@ def _plainly(input: GrepInput, wanted: Wanted) -> tuple[ToolOutput, bool]:
         after=input.after or input.around,
     )
     found, complete = matches_below(query, wanted.base)
-    return wanted.told(found), complete
+    below = len(ripgrep.joined(wanted.folder, ""))
+    return wanted.told({path[below:]: entries for path, entries in found.items()}), complete
 
 
 def _arguments(input: GrepInput) -> list[str]:

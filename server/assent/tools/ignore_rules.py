@@ -71,6 +71,13 @@ def rules_above(path: str) -> Folder | None:
     return folder
 
 
+def rules_above_exist(path: str) -> bool:
+    """Could any folder above this one leave something out? Only the names of files are looked at."""
+    parts = os.path.realpath(path).split("/")[:-1]
+    above = ("/".join(parts[: count + 1]) for count in range(len(parts)))
+    return any(os.path.lexists(f"{folder}/{name}") for folder in above for name in (*KINDS, ".git/info/exclude"))
+
+
 def parse_rule(line: str) -> Rule | None:
     """One line of a .gitignore; None for blank lines, comments and what cannot be understood."""
     line = line.rstrip("\r\n")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assent.tools.glob_pattern import compiled
-from assent.tools.ripgrep import newest_first, plain, shown_path
+from assent.tools.newest import Dated
+from assent.tools.ripgrep import HERE, joined, plain, shown_path
 from assent.tools.tool import ToolOutput
 from assent.tools.words import counted
 
@@ -19,7 +20,7 @@ COLUMNS = 500
 
 Mode = Literal["content", "files_with_matches", "count"]
 Found = dict[str, list[str]]
-"""By path: nothing, a count, or lines as `12:text` (a match) and `13-text` (its surroundings), `--` between groups."""
+"""By name: nothing, a count, or lines as `12:text` (a match) and `13-text` (its surroundings), `--` between groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,7 @@ class Wanted:
     pattern: str
     mode: Mode
     base: str
+    folder: str  # what names are relative to: the base, or the folder that holds it
     cwd: str
     glob: str | None = None
     numbers: bool = True
@@ -37,91 +39,112 @@ class Wanted:
     may_read: Callable[[str], bool] | None = None
 
     def told_from(self, chunks: Iterator[bytes]) -> ToolOutput:
-        """ripgrep's output, with zero bytes after paths."""
-        return self.told(parsed(chunks, self.mode))
+        """ripgrep's output, with zero bytes after names. Each file's age is looked at while the search goes on."""
+        with Dated[str](self.folder) as dated:
+            found: Found = {}
+            for names in parsed(chunks, self.mode, found):
+                dated.add(names if self._shows_all else [name for name in names if self._includes(name)])
+            return self._told(found, dated)
 
     def told(self, found: Found) -> ToolOutput:
-        paths = [path for path in found if self._includes(path)]
-        if not paths:
+        with Dated[str](self.folder) as dated:
+            dated.add([name for name in found if self._includes(name)])
+            return self._told(found, dated)
+
+    def _told(self, found: Found, dated: Dated[str]) -> ToolOutput:
+        if not dated.names:
             return ToolOutput(content=f"Nothing matches {self.pattern!r} in {self.base}", summary="no matches")
-        paths = newest_first(paths)
         limit = MOST if self.limit is None else self.limit or CHARACTERS
         shown: list[str] = []
         size = 0
         cut = False
-        for entry in self._entries(paths, found):
+        for entry in self._entries(dated.newest(limit + 1), found):
             if len(shown) >= limit or size > CHARACTERS:
                 cut = True
                 break
             shown.append(entry)
             size += len(entry) + 1
-        total = self._total(paths, found)
+        total = self._total(dated.names, found)
         if cut:
             shown.append(f"[Cut here: {total} in all. Narrow the search, or raise head_limit]")
         return ToolOutput(content="\n".join(shown), summary=total)
 
-    def _includes(self, path: str) -> bool:
-        if self.glob:
-            relative = path[len(self.base) :].lstrip("/") or os.path.basename(path)  # noqa: PTH119 -- many, quickly
-            if self.glob.startswith("!"):
-                if compiled(self.glob[1:]).fullmatch(relative):
-                    return False
-            elif not compiled(self.glob).fullmatch(relative):
-                return False
-        return self.may_read is None or self.may_read(path)
+    @property
+    def _shows_all(self) -> bool:
+        return self.glob is None and self.may_read is None
 
-    def _entries(self, paths: list[str], found: Found) -> Iterator[str]:
-        for number, path in enumerate(paths):
-            name = shown_path(path, self.cwd)
+    def _includes(self, name: str) -> bool:
+        if self.glob:
+            if self.glob.startswith("!"):
+                if compiled(self.glob[1:]).fullmatch(name):
+                    return False
+            elif not compiled(self.glob).fullmatch(name):
+                return False
+        return self.may_read is None or self.may_read(joined(self.folder, name))
+
+    def _entries(self, names: list[str], found: Found) -> Iterator[str]:
+        for number, name in enumerate(names):
+            path = shown_path(joined(self.folder, name), self.cwd)
             match self.mode:
                 case "files_with_matches":
-                    yield name
+                    yield path
                 case "count":
-                    yield f"{name}:{found[path][0]}"
+                    yield f"{path}:{found[name][0]}"
                 case "content":
                     if self.context and number:
                         yield "--"
-                    for line in found[path]:
-                        yield line if line == "--" else _line(name, line, numbers=self.numbers)
+                    for line in found[name]:
+                        yield line if line == "--" else _line(path, line, numbers=self.numbers)
 
-    def _total(self, paths: list[str], found: Found) -> str:
+    def _total(self, names: list[str], found: Found) -> str:
         match self.mode:
             case "files_with_matches":
-                return counted(len(paths), "file")
+                return counted(len(names), "file")
             case "count":
-                matches = sum(int(found[path][0]) for path in paths)
-                return f"{counted(matches, 'match')} in {counted(len(paths), 'file')}"
+                matches = sum(int(found[name][0]) for name in names)
+                return f"{counted(matches, 'match')} in {counted(len(names), 'file')}"
             case "content":
-                lines = sum(line != "--" for path in paths for line in found[path])
-                return f"{counted(lines, 'line')} in {counted(len(paths), 'file')}"
+                lines = sum(line != "--" for name in names for line in found[name])
+                return f"{counted(lines, 'line')} in {counted(len(names), 'file')}"
 
 
-def parsed(chunks: Iterator[bytes], mode: Mode) -> Found:
+def parsed(chunks: Iterator[bytes], mode: Mode, found: Found) -> Iterator[list[str]]:
+    """Fills `found` as the output comes, and gives the names that are new in it."""
     if mode == "files_with_matches":
-        return {os.fsdecode(path): [] for path in b"".join(chunks).split(b"\0")[:-1]}
-    found: Found = {}
-    last = ""
-    apart = False
-    for line in _lines(chunks):
-        path, zero, rest = line.partition("\0")
-        if not zero:  # `--` between groups of lines
-            apart = True
-            continue
-        lines = found.setdefault(path, [])
-        if apart and path == last:
-            lines.append("--")
-        lines.append(rest)
-        last, apart = path, False
-    return found
+        rest = b""
+        for chunk in chunks:
+            *whole, rest = (rest + chunk).split(b"\0")
+            yield [os.fsdecode(name).removeprefix(HERE) for name in whole]
+        return
+    last, apart = "", False
+    entries: list[str] = []
+    for lines in _lines(chunks):
+        new: list[str] = []
+        for line in lines:
+            name, zero, rest = line.partition("\0")
+            if not zero:  # `--` between groups of lines
+                apart = True
+                continue
+            if name != last:
+                last, apart, short = name, False, name.removeprefix(HERE)
+                if short not in found:
+                    found[short] = []
+                    new.append(short)
+                entries = found[short]
+            elif apart:
+                entries.append("--")
+                apart = False
+            entries.append(rest)
+        yield new
 
 
-def _lines(chunks: Iterator[bytes]) -> Iterator[str]:
+def _lines(chunks: Iterator[bytes]) -> Iterator[list[str]]:
     """Whole lines, as they come; a last one that was cut off is dropped."""
     rest = b""
     for chunk in chunks:
         whole, end, rest = (rest + chunk).rpartition(b"\n")
         if end:
-            yield from os.fsdecode(whole).split("\n")
+            yield os.fsdecode(whole).split("\n")
 
 
 def _line(name: str, line: str, *, numbers: bool) -> str:

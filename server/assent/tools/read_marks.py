@@ -74,8 +74,10 @@ def plan_of(path: str, before: FileText | None, new_text: str, *, tool: str, ctx
 async def carry_out(plan: EditPlan, ctx: ToolContext) -> ToolOutput:
     """Make the planned change and tell the model what became of it."""
     outcome = await ctx.workspace.apply(plan, proposal_id=ctx.proposal_id)
+    if outcome.path != plan.path:
+        ctx.state.read_files.pop(plan.path, None)
     if outcome.after is not None:
-        mark(ctx, plan.path, outcome.after, shown=False)
+        mark(ctx, outcome.path, outcome.after, shown=False)
     return ToolOutput(content=_told(plan, outcome), summary=_summary(plan, outcome))
 
 
@@ -88,12 +90,14 @@ def _told(plan: EditPlan, outcome: EditOutcome) -> str:
     after = outcome.after.text if outcome.after is not None else plan.new_text
     made = "Created" if plan.before is None else "Changed"
     parts = [outcome.report] if outcome.report else []
+    if outcome.path != plan.path:
+        parts.append(f"The user renamed {plan.path} to {outcome.path} meanwhile.")
     if outcome.after is not None and (plan.before is None or after != plan.before.text):
-        parts.append(f"{made} {plan.path}.")
+        parts.append(f"{made} {outcome.path}.")
         if plan.before is not None:
             parts.append(_snippet(plan.before.text, after))
-    elif not parts:
-        parts.append(f"{plan.path} was not changed.")
+    elif not outcome.report:
+        parts.append(f"{outcome.path} was not changed.")
     if outcome.diagnostics:
         parts.append(f"New diagnostics after this change:\n{outcome.diagnostics}")
     return "\n".join(parts)

@@ -17,6 +17,7 @@ from assent.tools.multi_edit import MultiEdit
 from assent.tools.notebook_edit import NotebookEdit
 from assent.tools.plan_mode import EnterPlanMode, ExitPlanMode
 from assent.tools.read import Read
+from assent.tools.ripgrep import MayRead
 from assent.tools.skill import Skill, Skills
 from assent.tools.sleep import Sleep
 from assent.tools.todo_write import TodoWrite
@@ -30,7 +31,7 @@ from assent.tools.write import Write
 def builtin_tools(
     *,
     is_read_only: Callable[[str], bool] = lambda _command: False,
-    may_read: Callable[[str], bool] | None = None,
+    may_read: MayRead | None = None,
     secrets: Callable[[], Collection[str]] = lambda: (),
     fence: Fence | None = None,
     private_allowed: Callable[[str], bool] = lambda _host: False,
@@ -40,10 +41,10 @@ def builtin_tools(
 ) -> list[AnyTool]:
     """One session's tools.
 
-    `is_read_only` judges a shell command at the session's directory; `may_read` tells which absolute paths searches
-    may show (deny rules for Read); `secrets` are values no child process may be given; `fence` puts a sandbox around
-    commands; `private_allowed` names hosts on private addresses that may be fetched; `agents` are names and
-    descriptions; `editor` adds the editor's tools.
+    `is_read_only` judges a shell command at the session's directory; `may_read` begins a search and tells which
+    absolute paths it may show (deny rules for Read), and is None when nothing is kept back; `secrets` are values no
+    child process may be given; `fence` puts a sandbox around commands; `private_allowed` names hosts on private
+    addresses that may be fetched; `agents` are names and descriptions; `editor` adds the editor's tools.
     """
     tools: list[AnyTool] = [
         Read(),

@@ -1,7 +1,8 @@
 """ripgrep, found and run hardened: no configuration file, no preprocessor, patterns never taken for flags.
 
-Owns the flags that every search shares, and the order of results: newest first. The plain-Python search in
-`plain_search.py` gives the same answers where no rg is to be had.
+Owns the flags that every search shares. rg runs in the folder that is searched and names files relative to it, which
+spares the kernel most of its way to each. The plain-Python search in `plain_search.py` gives the same answers where no
+rg is to be had.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +18,7 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
+from assent.tools.ignore_rules import rules_above_exist
 from assent.tools.jobs import ShellJobs
 from assent.tools.shell_process import Keeper, Process
 from assent.tools.tool import ToolContext
@@ -26,6 +28,7 @@ T = TypeVar("T")
 
 OUTPUT = 32 * 1024 * 1024  # bytes of rg's output looked at
 SECONDS = 30.0
+HERE = "./"  # what the names that rg gives begin with
 _CHUNK = 256 * 1024
 NEVER_SEARCHED = (".git", ".hg", ".svn", ".jj")
 _FLAGS = (
@@ -49,20 +52,31 @@ def system_program() -> str | None:
 
 
 Find = Callable[[], str | None]
+MayRead = Callable[[], Callable[[str], bool]]
+"""Begins one search, and gives the test that tells of each absolute path whether it may be shown."""
 
 
 async def run(
-    rg: str, arguments: Sequence[str], ctx: ToolContext, take: Callable[[Iterator[bytes]], T]
+    rg: str,
+    arguments: Sequence[str],
+    ctx: ToolContext,
+    take: Callable[[Iterator[bytes]], T],
+    *,
+    folder: str,
+    start: str = "",
 ) -> tuple[T, bool]:
     """What `take` makes of rg's output, read in a worker thread as it comes; and whether that was all of it.
 
-    Raises ToolError with rg's own words for a bad pattern or type.
+    The search is below `start`, a path in `folder`, or below the folder itself; the arguments are flags and perhaps,
+    after `--`, a pattern. Raises ToolError with rg's own words for a bad pattern or type.
     """
     jobs = ctx.jobs if isinstance(ctx.jobs, ShellJobs) else ShellJobs()
     keeper = jobs.keeper
+    # What is above has no rules, most of the time. Told so, rg need not ask it about each file.
+    flags = _FLAGS if rules_above_exist(f"{folder}/{start}") else (*_FLAGS, "--no-ignore-parent")
     try:
         process, output = keeper.start_piped(
-            [rg, *_FLAGS, *arguments], cwd=ctx.cwd, env={"PATH": os.defpath, "HOME": "/nonexistent"}
+            [rg, *flags, *arguments, HERE + start], cwd=folder, env={"PATH": os.defpath, "HOME": "/nonexistent"}
         )
         reading = _Reading(output)
         # Killing it closes the pipe, which ends the thread: what was found by then is still told.
@@ -125,31 +139,14 @@ async def _ended(process: Process, keeper: Keeper, *, complete: bool) -> None:
         await process.ended.wait()
 
 
-def newest_first(paths: Iterable[str]) -> list[str]:
-    """By the time of the last change; what vanished meanwhile goes last, equals by name."""
-    return in_order(stamped(paths))
-
-
-def stamped(paths: Iterable[str]) -> list[tuple[float, str]]:
-    """Each absolute path with its age, as a number that sorts the newest first."""
-    found: list[tuple[float, str]] = []
-    stat = os.stat
-    for path in paths:
-        try:
-            found.append((-stat(path).st_mtime, path))
-        except OSError:
-            found.append((0.0, path))
-    return found
-
-
-def in_order(found: list[tuple[float, str]]) -> list[str]:
-    found.sort()
-    return [path for _, path in found]
-
-
 def shown_path(path: str, cwd: str) -> str:
     """As the model reads it: relative to the working directory when inside it, odd bytes in it replaced."""
     return plain(path[len(cwd) + 1 :] if path.startswith(cwd + "/") else path)
+
+
+def joined(folder: str, name: str) -> str:
+    """The path of a name in a folder, of which only the root ends with a slash."""
+    return f"{folder}{name}" if folder == "/" else f"{folder}/{name}"
 
 
 def plain(text: str) -> str:
