@@ -190,6 +190,7 @@ class Harness:
     note: Note
     cwd: Path
     specs: list[EngineSpec] = field(default_factory=list[EngineSpec])
+    editor: Editor | None = None
 
     async def new(self, front: TestFront | None = None, **params: Any) -> str:
         answer = await self.hub.request("assent/session/new", {"cwd": str(self.cwd), **params}, Call(front=front))
@@ -268,12 +269,14 @@ async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncGenerato
         "default_model": "test-model",
         **changes,
     }
+    editor: Editor | None = None
     if values.pop("editor", False) is True:
 
         async def snapshot(origin: Origin, path: str, before: FileText | None) -> None:
             await hubs[0].snapshot(origin, path, before)
 
         def workspace(_cwd: str, origin: Callable[[], Origin], review: Callable[[], Review]) -> EditorWorkspace:
+            assert editor is not None
             return editor.workspace(origin=origin, review=review)
 
         editor = Editor(NoClient(), DiskWorkspace(), snapshot=snapshot)
@@ -282,4 +285,4 @@ async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncGenerato
     hubs: list[Sessions] = []
     async with Sessions(deps) as hub:
         hubs.append(hub)
-        yield Harness(hub=hub, deps=deps, model=model, note=note, cwd=cwd, specs=specs)
+        yield Harness(hub=hub, deps=deps, model=model, note=note, cwd=cwd, specs=specs, editor=editor)

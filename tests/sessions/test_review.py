@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from assent.sessions.deps import Judgement
@@ -208,3 +209,27 @@ async def test_a_review_that_ends_with_its_session_is_no_failure(
         # As at the end of a process, when what still waits is collected: there is no loop any more.
         await anyio.to_thread.run_sync(app.deps.proposals.withdraw, proposal)
     assert "a listener failed" not in caplog.text
+
+
+async def test_an_edit_accepted_after_its_file_was_renamed_is_told_under_the_new_name(tmp_path: Path) -> None:
+    front = TestFront()
+    path = tmp_path / "project" / "a.txt"
+    async with opened(tmp_path, ask_for_writes) as app:
+        session = await app.new(front)
+        await app.send(session, "edit", front)
+        await front.until(lambda: front.asked)
+        new = await anyio.to_thread.run_sync(path.rename, path.with_name("b.txt"))
+        assert app.editor is not None
+        app.editor.documents.rename(path.as_uri(), new.as_uri())
+        front.answer({"decision": "allow"})
+        await front.seen("turnFinished")
+        assert "line thirty" in new.read_text() and not path.exists()
+        assert f"Changed {new}." in told(app) and f"renamed {path} to {new}" in told(app)
+        assert "was not changed" not in told(app)
+        marks = app.hub.live[session].state.read_files
+        assert str(new) in marks and str(path) not in marks
+        rewound = await app.request(
+            "session/rewind", sessionId=session, messageId=front.of("turnStarted")[0]["messageId"], restore="code"
+        )
+        assert [file["path"] for file in rewound["files"]] == [str(new)], rewound
+        assert new.read_text() == BEFORE

@@ -1,5 +1,6 @@
 """One proposal: the change of one file by one tool call, its hunks, and the JSON of it for the wire and for storage."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -10,6 +11,7 @@ from assent.editor.anchoring import context_of
 from assent.editor.documents import Document
 from assent.editor.hunks import STATES, Hunk, State
 from assent.editor.positions import Encoding, range_at
+from assent.editor.uris import path_of
 from assent.types.blocks import Json
 from assent.types.ids import new_id
 from assent.types.ports import EditPlan
@@ -62,6 +64,11 @@ class Proposal:
             hunks=hunks,
             target=plan.target,
         )
+
+    def move(self, uri: str) -> None:
+        """The user renamed the file: the change belongs to it under its new name, and where that leads now."""
+        self.uri, self.path = uri, path_of(uri) or self.path
+        self.target = os.path.realpath(self.path) if self.target else ""
 
     @property
     def open(self) -> bool:

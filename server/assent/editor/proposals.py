@@ -9,25 +9,25 @@ An edit that lands at once ("after", "off"): `propose` → `land`.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import anyio
 
 from assent.editor.anchoring import lose, reanchor
 from assent.editor.applying import Sleep
-from assent.editor.choices import choices_of, told_of
+from assent.editor.choices import choices_of
 from assent.editor.decisions import Choice, Nothing, Put, Refuse, Settle, revert_step, step_for
 from assent.editor.diff import diff_splices
 from assent.editor.documents import Document, DocumentEvent, Documents, text_sha256
 from assent.editor.hunks import Hunk, Target, make_hunks
 from assent.editor.landing import Landings
+from assent.editor.news import Listener, ProposalEvent, ProposalNews
 from assent.editor.proposal import Origin, Proposal, Review, from_json, on_wire, to_json
 from assent.editor.rebase import rebase
-from assent.editor.reports import late_report, outcome_of, report
+from assent.editor.reports import outcome_of, report
 from assent.editor.splices import in_sequence
 from assent.editor.text import uniform_eol, with_eol
-from assent.editor.uris import path_of, same_document
+from assent.editor.uris import same_document
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ports import EditPlan
@@ -37,23 +37,6 @@ __all__ = ["Origin", "ProposalEvent", "Proposals", "Review"]
 log = logging.getLogger(__name__)
 
 _KEPT = 200  # proposals nobody can act on any more are kept this long for undo and for questions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposalEvent:
-    """`proposed` → editProposed, `updated` → editUpdated, `resolved` → editResolved{proposalId, decisions}."""
-
-    kind: Literal["proposed", "updated", "resolved"]
-    session_id: str
-    turn_id: str
-    proposal: Json  # protocol.md's object
-    decisions: tuple[Json, ...] = ()  # on resolved: [{hunkId, decision, newText?}]
-    message: str = ""
-    complete: bool = False  # no hunk is pending any more
-    late: str = ""  # on resolved: words for the model, when its call had its result before
-
-
-Listener = Callable[[ProposalEvent], None]
 
 
 class Proposals:
@@ -70,7 +53,7 @@ class Proposals:
         self._settle = settle  # how long typing must rest before a conflict counts as the person's answer
         self._sleep = sleep
         self._proposals: dict[str, Proposal] = {}
-        self._listeners: list[Listener] = []
+        self._news = ProposalNews(self._wire)
         documents.listen(self._heard)
 
     # --- making and landing ------------------------------------------------------------------------------------------
@@ -98,7 +81,7 @@ class Proposals:
         self._proposals[proposal.proposal_id] = proposal
         self._forget_old()
         if review == "before":
-            self._publish("proposed", proposal)
+            self._news.publish("proposed", proposal)
         return self._wire(proposal)
 
     async def land(self, proposal_id: str) -> Json:
@@ -113,7 +96,7 @@ class Proposals:
         await self._landings.put(proposal, puts)
         self._tell_conflicts(proposal)
         if proposal.review == "after" and proposal.open:
-            self._publish("proposed", proposal)
+            self._news.publish("proposed", proposal)
         self._wake(proposal)
         return self._wire(proposal)
 
@@ -229,8 +212,7 @@ class Proposals:
         return outcome_of(self._find(proposal_id))
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        return self._news.listen(listener)
 
     # --- storage -----------------------------------------------------------------------------------------------------
 
@@ -256,7 +238,7 @@ class Proposals:
                 for hunk, item in zip(proposal.hunks, stored, strict=True):
                     reanchor(hunk, item, document.text)
             self._proposals[proposal.proposal_id] = proposal
-            self._publish("updated", proposal)
+            self._news.publish("updated", proposal)
 
     # --- what happens to documents -----------------------------------------------------------------------------------
 
@@ -268,7 +250,7 @@ class Proposals:
                 case "opened" | "changed" | "closed":
                     rebase(proposal.hunks, event.before, event.splices, event.after, ours=event.landed is not None)
                 case "renamed":
-                    proposal.uri, proposal.path = event.uri, path_of(event.uri) or proposal.path
+                    proposal.move(event.uri)
                 case "deleted":
                     lose(proposal.hunks, "the file was deleted")
                 case "saved":
@@ -282,7 +264,7 @@ class Proposals:
                 hunk.decided = hunk.decided or hunk.state == "conflict"
         if not changed and not proposal.open:
             return
-        self._publish("updated", proposal)
+        self._news.publish("updated", proposal)
         done = [hunk for hunk in changed if hunk.state == "accepted" and hunk.hunk_id not in self._landings.under_way]
         if done and proposal.review == "before":
             self._resolved(proposal, [Choice(hunk=hunk, verb="accept") for hunk in done], "")
@@ -353,35 +335,8 @@ class Proposals:
         return changed.is_set()
 
     def _resolved(self, proposal: Proposal, choices: Sequence[Choice], message: str) -> None:
-        self._publish("resolved", proposal, decisions=choices, message=message)
+        self._news.publish("resolved", proposal, decisions=choices, message=message)
         self._wake(proposal)
-
-    def _publish(
-        self,
-        kind: Literal["proposed", "updated", "resolved"],
-        proposal: Proposal,
-        *,
-        decisions: Sequence[Choice] = (),
-        message: str = "",
-    ) -> None:
-        proposal.shown = proposal.shown or kind == "proposed"
-        if not self._listeners or not proposal.shown:
-            return
-        event = ProposalEvent(
-            kind=kind,
-            session_id=proposal.origin.session_id,
-            turn_id=proposal.origin.turn_id,
-            proposal=self._wire(proposal),
-            decisions=tuple(told_of(choice) for choice in decisions),
-            message=message,
-            complete=not proposal.pending,
-            late=late_report(proposal) if kind == "resolved" and proposal.told else "",
-        )
-        for listener in tuple(self._listeners):
-            try:
-                listener(event)
-            except Exception:
-                log.exception("a listener failed on proposal %s", proposal.proposal_id)
 
     def _wake(self, proposal: Proposal) -> None:
         proposal.changed.set()

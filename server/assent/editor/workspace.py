@@ -60,10 +60,10 @@ class EditorWorkspace:
             return await self._disk.apply(plan)  # an empty file has nothing to review
         if proposal.review != "before":
             _refuse_if_nothing_landed(proposal)
-        document = self._landings.open_at(plan.path)
+        document = self._landings.open_at(proposal.path)
         return EditOutcome(
-            path=plan.path,
-            after=await self._after(plan.path),
+            path=proposal.path,  # the user may have renamed the file under review
+            after=await self._after(proposal.path),
             hunks=outcomes(proposal),
             report=report(proposal),
             diagnostics="" if document is None else await self._diagnostics.news(proposal_id, document),

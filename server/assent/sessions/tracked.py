@@ -31,7 +31,7 @@ class TrackedWorkspace:
             await self._remember(plan)
         # A reviewed edit landed when its hunks were accepted; the editor called `snapshot` then.
         outcome = await self._inner.apply(plan, proposal_id=proposal_id)
-        self._history.after(plan.path, outcome.after or await self._now(plan.path))
+        self._history.after(outcome.path, outcome.after or await self._now(outcome.path))
         return outcome
 
     async def _remember(self, plan: EditPlan) -> None:
