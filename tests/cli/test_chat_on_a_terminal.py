@@ -9,7 +9,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -67,12 +67,23 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def chat(project: Path) -> Iterator[Terminal]:
+def start(project: Path) -> Iterator[Callable[..., Terminal]]:
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL")}
     env = {**kept, "HOME": str(project.parent / "home"), "TERM": "xterm-256color"}
-    terminal = Terminal(["chat"], env, project)
-    yield terminal
-    terminal.close()
+    opened: list[Terminal] = []
+
+    def open_terminal(*arguments: str, **more: str) -> Terminal:
+        opened.append(Terminal(list(arguments), env | more, project))
+        return opened[-1]
+
+    yield open_terminal
+    for terminal in opened:
+        terminal.close()
+
+
+@pytest.fixture
+def chat(start: Callable[..., Terminal]) -> Terminal:
+    return start("chat")
 
 
 def test_a_person_sees_the_diff_says_yes_and_goes_on_chatting(chat: Terminal, project: Path) -> None:
@@ -116,3 +127,39 @@ def test_ctrl_c_stops_the_turn_and_the_chat_goes_on(chat: Terminal) -> None:
     chat.expect("> ")
     chat.type("/cost\n")
     chat.expect("This session has cost")
+    assert "completed" not in chat.expect("> ")  # a command answered at once needs no summary
+    chat.type("\x04")
+    assert chat.process.wait(timeout=PATIENCE) == 0  # the person left; how a turn ended was seen
+
+
+def test_ctrl_c_at_a_question_is_a_no_and_starts_on_a_line_of_its_own(chat: Terminal) -> None:
+    chat.expect("> ")
+    chat.type("run `touch made`\n")
+    chat.expect("allow? ")
+    chat.type("\x03")
+    assert chat.expect("stopping…").replace("^C", "") == "\r\n"
+    chat.expect("aborted_tools")
+    chat.expect("> ")
+
+
+def test_someone_without_a_key_is_told_who_answers_and_what_to_do(start: Callable[..., Terminal]) -> None:
+    assert "assent doctor" in start("chat").expect("Ctrl-D leaves")
+    assert "assent doctor" not in start("chat", "--offline").expect("Ctrl-D leaves")
+
+
+def test_a_model_named_without_a_key_is_refused_in_one_line(start: Callable[..., Terminal]) -> None:
+    chat = start("chat", "--model", "claude-opus-5-5")
+    chat.expect("claude-opus-5-5 cannot be reached: there are no credentials")
+    assert chat.process.wait(timeout=PATIENCE) == 1
+
+
+def test_a_conversation_goes_on_where_it_was_left(start: Callable[..., Terminal]) -> None:
+    first = start("chat")
+    first.expect("> ")
+    first.type("find Helo\n")
+    first.expect("completed")
+    first.type("\x04")
+    assert first.process.wait(timeout=PATIENCE) == 0
+    again = start("chat", "--session", "latest")
+    assert "greeter.py:2" in again.expect("model offline")
+    again.expect("> ")

@@ -3,6 +3,7 @@
 import html
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -117,6 +118,16 @@ BAD_INPUT = {
     "a session that is not there": (("sessions", "show", "snosuch"), 1),
     "sessions show without an id": (("sessions", "show"), 2),
     "a schema that is not there": (("ask", "hi", "--json-schema", "/nonexistent.json"), 1),
+    "no steps at all": (("ask", "hi", "--max-turns", "0"), 2),
+    "a number of steps that is none": (("ask", "hi", "--max-turns", "many"), 2),
+    "a budget that is no number": (("ask", "hi", "--max-budget-usd", "nan"), 2),
+    "a budget of nothing": (("ask", "hi", "--max-budget-usd", "-1"), 2),
+    "a rule that is none": (("ask", "hi", "--allow", "Bash("), 2),
+    "a model without a key": (("ask", "hi", "--model", "claude-opus-5-5"), 1),
+    "an unknown action on sessions": (("sessions", "shred", "s1"), 2),
+    "sessions of a folder that is not there": (("sessions", "--cwd", "/nonexistent/folder"), 2),
+    "the health of a folder that is not there": (("doctor", "--cwd", "/nonexistent/folder"), 2),
+    "an editor nobody knows": (("demo", "--in", "ed"), 2),
 }
 
 
@@ -147,8 +158,45 @@ def test_broken_settings_are_told_with_file_and_key_and_the_rest_applies(env: di
     problems = [finding for finding in json.loads(doctor.stdout) if finding["state"] == "problem"]
     assert [finding["name"] for finding in problems] == ["settings"]
     assert "settings.json" in problems[0]["text"] and "maxTurns" in problems[0]["text"]
-    assert run(env, "ask", "run `touch made`", cwd=tmp_path).returncode == 0
+    asked = run(env, "ask", "run `touch made`", cwd=tmp_path)
+    assert asked.returncode == 0
+    assert "settings.json: maxTurns" in asked.stderr
     assert (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("command", [("ask", "find x"), ("demo",)])
+def test_settings_that_cannot_be_read_at_all_stop_a_conversation_before_it_begins(
+    env: dict[str, str], command: tuple[str, ...]
+) -> None:
+    folder = Path(env["HOME"]) / ".config" / "assent"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text('{"maxTurns": 3,')
+    done = run(env, *command)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stderr
+    assert str(folder / "settings.json") in done.stderr and "assent doctor" in done.stderr
+
+
+def test_serve_typed_by_a_person_says_what_it_is_for(env: dict[str, str]) -> None:
+    ours, child = pty.openpty()
+    done = subprocess.run(
+        [*PROGRAM, "serve"],
+        env=env,
+        stdin=child,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    os.close(child)
+    os.close(ours)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1 and "assent chat" in done.stderr
+
+
+def test_no_conversations_are_told_in_one_line(env: dict[str, str]) -> None:
+    done = run(env, "sessions")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "No conversations yet. Start one: assent chat\n"
 
 
 def test_doctor_says_what_is_there_and_how_to_fix_what_is_not(env: dict[str, str]) -> None:
@@ -183,10 +231,14 @@ def test_explain_answers_every_line(env: dict[str, str], tmp_path: Path) -> None
     assert (answers[2]["step"], answers[3]["rule"]) == ("ironGate", "Bash(curl:*)")
 
 
-def test_help_names_every_command(env: dict[str, str]) -> None:
+def test_help_names_every_command_and_each_command_explains_itself(env: dict[str, str]) -> None:
     shown = run(env, "--help").stdout
-    for command in ("serve", "chat", "ask", "explain", "sessions", "doctor"):
-        assert command in shown
+    for command in ("serve", "acp", "chat", "ask", "explain", "sessions", "doctor", "demo"):
+        assert f"    {command} " in shown
+        own = run(env, command, "--help").stdout
+        usage, _, rest = own.partition("\n\n")
+        assert usage.startswith(f"usage: assent {command}")
+        assert not rest.startswith(("options:", "positional")), f"{command} does not say what it is for"
 
 
 def test_a_machine_without_python_gets_one_clear_line(tmp_path: Path) -> None:

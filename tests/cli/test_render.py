@@ -79,6 +79,18 @@ def test_long_tool_output_is_cut_with_a_count() -> None:
     assert lines[-1] == "    … 4 more lines"
 
 
+def test_a_result_is_not_said_twice_when_it_is_its_own_summary() -> None:
+    event = {"isError": True, "summary": "no", "content": [{"type": "text", "text": "no"}]}
+    assert list(render.tool_lines(event, PLAIN)) == ["  ✗ no"]
+    longer = {"isError": False, "summary": "ok", "content": [{"type": "text", "text": "ok\nmore"}]}
+    assert list(render.tool_lines(longer, PLAIN)) == ["  ✓ ok", "    more"]
+
+
+def test_a_plan_is_shown_as_it_is_written() -> None:
+    plan = {"tool": "ExitPlanMode", "title": "Use ExitPlanMode", "reason": "why", "input": {"plan": "1. this\n2. that"}}
+    assert render.ask_card(plan, PLAIN) == ["? Go ahead with this plan?", "  why", "  1. this", "  2. that"]
+
+
 def test_colour_is_left_out_when_nobody_would_see_it() -> None:
     assert Palette(colour=True).paint("red", "x") == "\x1b[31mx\x1b[0m"
     assert PLAIN.paint("red", "x") == "x"

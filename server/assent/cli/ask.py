@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
+from assent.cli.preflight import UsageError, check_settings, project_folder
 from assent.sessions.front import Call, FrontFlags
 from assent.types.blocks import Json
 from assent.types.errors import AssentError
@@ -48,12 +49,8 @@ def run(
 ) -> int:
     text = sys.stdin.read() if prompt == "-" else prompt
     if not text.strip():
-        print("assent: the prompt is empty", file=sys.stderr)
-        return 2
-    folder = (cwd or Path.cwd()).resolve()
-    if not folder.is_dir():
-        print(f"assent: {folder} is not a folder", file=sys.stderr)
-        return 2
+        raise UsageError("the prompt is empty")
+    folder = project_folder(cwd)
     wanted = {
         "cwd": str(folder),
         "model": model,
@@ -64,6 +61,7 @@ def run(
     }
     params = {key: value for key, value in wanted.items() if value is not None}
     settings: Json = {"permissions": {"allow": allow}} if allow else {}
+    check_settings(folder, cli=settings)
     return asyncio.run(_ask(text, params, output, settings, offline))
 
 
@@ -72,6 +70,8 @@ async def _ask(prompt: str, params: Json, output: str, settings: Json, offline: 
 
     app = headless(Options(offline=offline, interactive=False, settings=settings))
     async with app:
+        if "model" in params and not offline:
+            app.models.require(params["model"])  # the stand-in does not pretend to be what was asked for by name
         printer = Printer(stream=output == "stream-json")
         opened = await app.sessions.request("assent/session/new", params, Call(front=printer))
         if app.models.offline and output == "text":

@@ -9,6 +9,7 @@ import signal
 from pathlib import Path
 
 from assent.cli import render
+from assent.cli.preflight import UsageError, check_settings, project_folder
 from assent.cli.questions import Questions
 from assent.cli.terminal import Terminal
 from assent.cli.wire import Wire
@@ -16,6 +17,7 @@ from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 
 HELP = "Type a request, or /help for commands. Ctrl-C stops a running turn, Ctrl-D leaves."
+NO_KEY = "No key was found, so the offline stand-in answers. `assent doctor` says how to use a real model."
 
 
 def run(
@@ -30,12 +32,9 @@ def run(
 ) -> int:
     terminal = Terminal()
     if not terminal.interactive and not answer_for_me:
-        terminal.line('assent chat needs a terminal to ask you in. Without one, use: assent ask "…"')
-        return 2
-    folder = (cwd or Path.cwd()).resolve()
-    if not folder.is_dir():
-        terminal.line(f"assent: {folder} is not a folder")
-        return 2
+        raise UsageError('chat needs a terminal to ask you in. Without one, use: assent ask "…"')
+    folder = project_folder(cwd)
+    check_settings(folder)
     chat = Chat(terminal, folder, answer_for_me=answer_for_me)
     return asyncio.run(chat.talk(prompts, model=model, mode=mode, session=session, offline=offline))
 
@@ -46,6 +45,7 @@ class Chat:
         self._cwd = cwd
         self._questions = Questions(terminal, cwd, answer_for_me=answer_for_me)
         self._session = ""
+        self._offline = False
         self._streamed = False  # whether the open answer's text has been shown as deltas
         self._last: Json | None = None
         self._reviews: set[asyncio.Task[None]] = set()
@@ -62,6 +62,10 @@ class Chat:
         self._wire = wire
         try:
             await self._open(model=model, mode=mode, session=session)
+            if self._offline and not offline:
+                self._say("yellow", NO_KEY)
+            if self._terminal.interactive:
+                self._say("dim", HELP)
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
             await self._converse(prompts)
         except ProtocolError as error:
@@ -71,6 +75,8 @@ class Chat:
             return 130
         finally:
             await wire.stop()
+        if self._terminal.interactive:
+            return 0  # the person saw how each turn ended, and left when they wanted to
         return 1 if self._last and self._last["isError"] else 0
 
     async def _open(self, *, model: str | None, mode: str | None, session: str | None) -> None:
@@ -89,19 +95,14 @@ class Chat:
         )
         self._wire.notify("initialized", {})
         if session is not None:
-            await self._resume(session)
+            await self._resume(session, model)
             return
-        options = {"model": model, "mode": mode}
-        opened = await self._wire.request(
-            "assent/session/new",
-            {"cwd": str(self._cwd)} | {key: value for key, value in options.items() if value is not None},
-        )
+        wanted = {"cwd": str(self._cwd)} | ({"mode": mode} if mode is not None else {})
+        opened = await self._wire.request("assent/session/new", wanted)
         self._session = opened["sessionId"]
-        self._say("dim", f"session {self._session} · model {opened['model']} · mode {opened['mode']} · {self._cwd}")
-        if self._terminal.interactive:
-            self._say("dim", HELP)
+        await self._opened(opened, model)
 
-    async def _resume(self, session: str) -> None:
+    async def _resume(self, session: str, model: str | None) -> None:
         if session == "latest":
             listed = await self._wire.request("assent/session/list", {"cwd": str(self._cwd)})
             if not listed["sessions"]:
@@ -112,7 +113,15 @@ class Chat:
         for message in attached["messages"]:
             if not message.get("meta"):
                 self._show_message(message)
-        self._say("dim", f"session {session} · model {attached['model']} · mode {attached['mode']}")
+        await self._opened(attached, model)
+
+    async def _opened(self, session: Json, model: str | None) -> None:
+        name = str(session["model"])
+        if model is not None:  # asked for by name: refused without a key, where a new session would get the stand-in
+            await self._wire.request("assent/session/configure", {"sessionId": self._session, "model": model})
+            name = model
+        self._offline = name == "offline"
+        self._say("dim", f"session {self._session} · model {name} · mode {session['mode']} · {self._cwd}")
 
     async def _converse(self, prompts: list[str]) -> None:
         waiting = list(prompts)
@@ -134,8 +143,9 @@ class Chat:
                 answer = await self._turn
             finally:
                 self._turn = None
-            self._last = answer["result"]
-            self._terminal.line(render.result_line(answer["result"], self._terminal.palette))
+            result = self._last = answer["result"]
+            if result["isError"] or result["numTurns"]:  # a command answered at once needs no summary
+                self._terminal.line(render.result_line(result, self._terminal.palette))
 
     async def _send(self, prompt: str) -> Json:
         return await self._wire.request(

@@ -5,6 +5,7 @@ Each check is a small function that gives one finding; none of them talks to the
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from assent import __version__
+from assent.cli.preflight import project_folder
 from assent.cli.render import Palette
 
 EDITORS = {"nvim": "0.10", "code": "", "emacs": "", "hx": ""}
@@ -29,8 +31,7 @@ class Finding:
 
 
 def run(*, cwd: Path | None, json_output: bool) -> int:
-    folder = (cwd or Path.cwd()).resolve()
-    findings = examine(folder)
+    findings = examine(project_folder(cwd))
     if json_output:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -130,8 +131,13 @@ def _editors() -> list[Finding]:
         program = shutil.which(name)
         if program is None:
             continue
-        text = f"{_first_line([program, '--version'])} at {program}"
-        found.append(Finding(name=name, state="ok", text=text + (f" (needs {least} or later)" if least else "")))
+        version = _first_line([program, "--version"])
+        text = f"{version} at {program}"
+        if least and _numbers(version) < _numbers(least):
+            fix = f"Assent's plugin needs {name} {least} or later"
+            found.append(Finding(name=name, state="note", text=text, fix=fix))
+        else:
+            found.append(Finding(name=name, state="ok", text=text))
     if not found:
         fix = "see README.md for VS Code, Neovim and others"
         return [Finding(name="editors", state="note", text="none found on the PATH", fix=fix)]
@@ -144,6 +150,11 @@ def _first_line(command: list[str]) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return "does not answer --version"
     return output.splitlines()[0] if output else "does not answer --version"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    found = re.search(r"\d+(?:\.\d+)+", version)
+    return tuple(map(int, found[0].split("."))) if found else ()
 
 
 def _lines(finding: Finding, palette: Palette) -> list[str]:

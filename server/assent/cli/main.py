@@ -4,13 +4,15 @@ Exit codes: 0 ok, 1 the turn failed, 2 wrong usage, 130 interrupted.
 """
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from assent import __version__
+from assent.cli.preflight import UsageError
 from assent.types.errors import AssentError
 
 DESCRIPTION = """\
@@ -26,6 +28,41 @@ examples:
   assent doctor                        what is installed, what is missing, how to fix it"""
 
 
+SERVE = """\
+The language server. An editor starts it and speaks LSP to it on stdin and stdout.
+README.md shows how to set up VS Code, Neovim and others."""
+
+ACP = """\
+The same agent over the Agent Client Protocol, on stdin and stdout.
+An editor such as Zed starts it; README.md shows how."""
+
+CHAT = """\
+A conversation in the terminal. It asks here before it changes or runs anything.
+Ctrl-C stops a running turn; Ctrl-D leaves. The conversation is kept: see --session."""
+
+ASK = """\
+One prompt, one answer on stdout, for scripts and CI. Nobody is asked: what would need
+a yes is denied, and the model is told, unless settings or --allow permit it.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+
+EXPLAIN = """\
+What the permission chain would decide, without doing anything. One JSON object a line
+on stdin, one answer a line on stdout. For example:
+  {"tool": "Bash", "input": {"command": "git push"}, "cwd": "/project", "mode": "default"}"""
+
+SESSIONS = """\
+Earlier conversations. `show` and `export` print one as Markdown, or as JSON with --json;
+`assent chat --session ID` goes on with it."""
+
+DOCTOR = """\
+What is installed, which model answers and with whose key, the sandbox, the settings and
+the editors, each with what to do about it. Exit code 1 when something must be fixed."""
+
+DEMO = """\
+A scratch project with a typo; the offline model finds it, proposes the edit, asks, and
+runs the tests. Needs no key and no network. Without a terminal it answers itself."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = _parser()
@@ -37,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(options)
     except AssentError as error:
         print(f"assent: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         print(f"assent: {error.strerror or error}{where}. `assent doctor` shows what is wrong.", file=sys.stderr)
@@ -127,47 +164,69 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"assent {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
 
-    serve = commands.add_parser("serve", help="the language server; editors start it")
+    serve = _command(commands, "serve", "the language server; editors start it", SERVE)
     serve.add_argument("--stdio", action="store_true", help="speak LSP on stdin and stdout (the only transport)")
     _model_arguments(serve, offline_only=True)
 
-    acp = commands.add_parser("acp", help="the agent for editors that speak ACP, such as Zed; editors start it")
+    acp = _command(commands, "acp", "the agent for editors that speak ACP, such as Zed", ACP)
     _model_arguments(acp, offline_only=True)
 
-    chat = commands.add_parser("chat", help="talk to it in the terminal")
+    chat = _command(commands, "chat", "talk to it in the terminal", CHAT)
     _place(chat)
     _model_arguments(chat)
     chat.add_argument("--prompt", action="append", default=[], help="send this first (may be repeated)")
     chat.add_argument("--session", help="go on with this session; `latest` takes the newest of this folder")
 
-    ask = commands.add_parser("ask", help="one prompt, one answer, no questions asked")
+    ask = _command(commands, "ask", "one prompt, one answer, no questions asked", ASK)
     ask.add_argument("prompt", help="what to do; `-` reads it from stdin")
     _place(ask)
     _model_arguments(ask)
     shape = ask.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="print the result as one JSON object")
     shape.add_argument("--stream-json", action="store_true", help="print every message as a line of JSON")
-    ask.add_argument("--max-turns", type=int, metavar="N", help="stop after N steps")
-    ask.add_argument("--max-budget-usd", type=float, metavar="USD", help="stop when this much is spent")
+    ask.add_argument("--max-turns", type=_count, metavar="N", help="stop after N steps")
+    ask.add_argument("--max-budget-usd", type=_amount, metavar="USD", help="stop when this much is spent")
     ask.add_argument("--allow", action="append", default=[], metavar="RULE", help="allow this, e.g. 'Bash(make test)'")
     ask.add_argument("--json-schema", type=Path, metavar="FILE", help="the answer must fit this JSON schema")
 
-    commands.add_parser("explain", help="what the permission chain would decide: JSON lines in, JSON lines out")
+    _command(commands, "explain", "what the permission chain would decide", EXPLAIN)
 
-    sessions = commands.add_parser("sessions", help="list, show, export or delete conversations")
-    sessions.add_argument("action", nargs="?", choices=("list", "show", "export", "delete"), default="list")
-    sessions.add_argument("session", nargs="?", help="a session id")
-    _place(sessions)
+    sessions = _command(commands, "sessions", "list, show, export or delete conversations", SESSIONS)
+    actions = ("list", "show", "export", "delete")
+    sessions.add_argument("action", nargs="?", choices=actions, default="list", help="what to do (default: list)")
+    sessions.add_argument("session", nargs="?", help="a session id, as `assent sessions` lists them")
+    sessions.add_argument("--cwd", type=Path, metavar="DIR", help="only those of this folder (default: all)")
     sessions.add_argument("--json", action="store_true", help="print JSON")
 
-    doctor = commands.add_parser("doctor", help="check the installation and say how to fix it")
+    doctor = _command(commands, "doctor", "check the installation and say how to fix it", DOCTOR)
     _place(doctor)
     doctor.add_argument("--json", action="store_true", help="print JSON")
 
-    demo = commands.add_parser("demo", help="a conversation on a scratch project, with the offline model")
-    demo.add_argument("--in", dest="editor", choices=("terminal", "nvim", "code"), default="terminal")
+    demo = _command(commands, "demo", "a conversation on a scratch project, with the offline model", DEMO)
+    places = ("terminal", "nvim", "code")
+    demo.add_argument("--in", dest="editor", choices=places, default="terminal", help="where (default: terminal)")
     demo.add_argument("--keep", action="store_true", help="leave the scratch project on disk")
     return parser
+
+
+def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name, help=summary, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("it must be at least 1")
+    return number
+
+
+def _amount(text: str) -> float:
+    number = float(text)
+    if not (number > 0 and math.isfinite(number)):
+        raise argparse.ArgumentTypeError("it must be more than 0")
+    return number
 
 
 def _place(parser: argparse.ArgumentParser) -> None:
@@ -178,11 +237,12 @@ def _model_arguments(parser: argparse.ArgumentParser, *, offline_only: bool = Fa
     parser.add_argument("--offline", action="store_true", help="use the embedded stand-in model, even with a key")
     if offline_only:
         return
-    parser.add_argument("--model", help="the model to use")
+    parser.add_argument("--model", metavar="NAME", help="the model to use, by name or as opus, sonnet, haiku")
     parser.add_argument(
         "--mode",
         choices=("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"),
-        help="the permission mode",
+        metavar="MODE",
+        help="the permission mode: default, acceptEdits, plan, dontAsk, bypassPermissions or auto",
     )
 
 

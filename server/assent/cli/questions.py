@@ -61,7 +61,11 @@ class Questions:
                 self._say("dim", "  (no terminal: declining to answer)")
                 return {"action": "decline"}
             if questions := request.get("questions"):
-                answers = {question["id"]: await self._pick(question) for question in questions}
+                answers: Json = {}
+                for question in questions:
+                    if question["question"] != request["message"]:  # which a single question is
+                        self._terminal.line(f"  {render.visible(question['question'])}")
+                    answers[question["id"]] = await self._pick(question)
                 return {"action": "accept", "content": {"answers": answers}}
             if request.get("url"):
                 self._terminal.line(f"  open {render.visible(request['url'])}")
@@ -70,7 +74,6 @@ class Questions:
             return await self._fill(request["schema"])
 
     async def _pick(self, question: Json) -> list[str]:
-        self._terminal.line(f"  {render.visible(question['question'])}")
         options = question["options"]
         for number, option in enumerate(options, start=1):
             detail = f" — {render.visible(option['description'])}" if option.get("description") else ""

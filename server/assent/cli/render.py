@@ -56,15 +56,19 @@ def proposal_diff(proposal: Json, palette: Palette, cwd: Path | None = None) -> 
 
 def ask_card(ask: Json, palette: Palette, cwd: Path | None = None) -> list[str]:
     """A permission ask: what, why, and the change or the command itself."""
-    lines = [palette.paint("yellow", f"? {visible(ask['title'])}"), palette.paint("dim", f"  {visible(ask['reason'])}")]
+    title = "Go ahead with this plan?" if ask.get("tool") == "ExitPlanMode" else ask["title"]
+    lines = [palette.paint("yellow", f"? {visible(title)}"), palette.paint("dim", f"  {visible(ask['reason'])}")]
     if proposal := ask.get("proposal"):
         lines += proposal_diff(proposal, palette, cwd)
     elif command := ask.get("command"):
         lines.append(f"  $ {visible(command['text'])}")
         if len(command["parts"]) > 1:
             lines += [f"    {_argv(part)}  [{part['decision']}]" for part in command["parts"]]
+    elif ask.get("tool") == "ExitPlanMode":
+        lines += _indented(str(ask["input"].get("plan", "")))
     else:
-        lines += [f"  {key}: {visible(_short(value))}" for key, value in ask["input"].items()]
+        for key, value in ask["input"].items():
+            lines += _indented(f"{key}: {_short(value)}")
     return lines
 
 
@@ -85,6 +89,8 @@ def tool_lines(event: Json, palette: Palette) -> Iterator[str]:
     mark = palette.paint("red", "✗") if event["isError"] else palette.paint("green", "✓")
     yield f"  {mark} {visible(event['summary'])}" if event["summary"] else f"  {mark}"
     shown = [line for block in event["content"] if block.get("type") == "text" for line in _lines(block["text"])]
+    if shown and shown[0].strip() == event["summary"].strip():
+        del shown[0]  # many results begin with their own summary
     for line in shown[:8]:
         yield palette.paint("dim", f"    {visible(line)[:160]}")
     if len(shown) > 8:
@@ -98,6 +104,10 @@ def path_of(uri: str, cwd: Path | None = None) -> str:
         return uri
     path = PurePosixPath(unquote(parts.path))
     return str(path.relative_to(cwd)) if cwd is not None and path.is_relative_to(cwd) else str(path)
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}" for line in visible(text).split("\n")]
 
 
 def _argv(part: Json) -> str:

@@ -1,8 +1,10 @@
 """`assent serve --stdio`: what an editor starts. Nothing heavy is imported before `initialize` is answered."""
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
+from assent.cli.preflight import UsageError
 from assent.storage import paths
 
 if TYPE_CHECKING:
@@ -10,6 +12,8 @@ if TYPE_CHECKING:
 
 
 def run(*, offline: bool) -> int:
+    if sys.stdin is not None and sys.stdin.isatty():
+        raise UsageError("serve speaks LSP on stdin, and an editor starts it. To talk to it here: assent chat")
     from assent.lsp.server import serve_stdio
 
     offline = offline or os.environ.get("ASSENT_OFFLINE", "") not in ("", "0")

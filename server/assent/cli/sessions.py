@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+from assent.cli.preflight import UsageError, project_folder
 from assent.cli.render import visible
 from assent.types.blocks import Json
 from assent.types.errors import AssentError
@@ -13,11 +14,8 @@ from assent.types.errors import AssentError
 
 def run(*, action: str, session: str | None, cwd: Path | None, json_output: bool) -> int:
     if action != "list" and not session:
-        print(
-            f"assent: which session? `assent sessions` lists them; then: assent sessions {action} ID", file=sys.stderr
-        )
-        return 2
-    return asyncio.run(_run(action, session or "", cwd.resolve() if cwd else None, json_output))
+        raise UsageError(f"which session? `assent sessions` lists them; then: assent sessions {action} ID")
+    return asyncio.run(_run(action, session or "", project_folder(cwd) if cwd else None, json_output))
 
 
 async def _run(action: str, session: str, cwd: Path | None, json_output: bool) -> int:
@@ -28,8 +26,11 @@ async def _run(action: str, session: str, cwd: Path | None, json_output: bool) -
             case "list":
                 where = {"cwd": str(cwd)} if cwd else {}
                 found: list[Json] = (await app.sessions.request("assent/session/list", where))["sessions"]
-                print(json.dumps(found, indent=2) if json_output else "\n".join(_line(each) for each in found))
-                if not found and not json_output:
+                if json_output:
+                    print(json.dumps(found, indent=2))
+                elif found:
+                    print("\n".join(_line(each) for each in found))
+                else:
                     print("No conversations yet. Start one: assent chat", file=sys.stderr)
             case "show" | "export":
                 shape = "json" if json_output else "markdown"
@@ -46,7 +47,8 @@ async def _run(action: str, session: str, cwd: Path | None, json_output: bool) -
 def _line(session: Json) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(_seconds(session["updatedAt"])))
     title = visible(session["title"] or "(no title)").replace("\n", " ")[:60]
-    return f"{session['sessionId']:<13} {when}  {session['turns']:>3} turns  ${session['costUsd']:.4f}  {title}"
+    turns = f"{session['turns']:>3} turn{'s' if session['turns'] != 1 else ' '}"
+    return f"{session['sessionId']:<13} {when}  {turns}  ${session['costUsd']:.4f}  {title}"
 
 
 def _seconds(stamp: object) -> float:

@@ -35,6 +35,7 @@ class Terminal:
             self.line()
         sys.stdout.write(prompt)
         sys.stdout.flush()
+        self._at_line_start = False
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
         loop.add_reader(sys.stdin.fileno(), lambda: ready.done() or ready.set_result(None))
@@ -43,4 +44,5 @@ class Terminal:
         finally:
             loop.remove_reader(sys.stdin.fileno())
         text = sys.stdin.readline()
+        self._at_line_start = text.endswith("\n")  # the terminal shows what is typed, the line end too
         return text.rstrip("\n") if text else None
