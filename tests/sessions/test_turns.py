@@ -7,9 +7,12 @@ from typing import Never
 import anyio
 import pytest
 
+from assent.sessions.deps import Judgement
 from assent.sessions.front import Call, FrontFlags
+from assent.tools.read import Read
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
+from assent.types.permissions import Action, Ask, Decision
 from assent.types.ports import ModelRequest
 from sessions.harness import TestFront, running, say, use
 
@@ -192,6 +195,52 @@ async def test_a_steered_message_the_turn_never_took_gets_a_turn_of_its_own(tmp_
         assert front.of("turnStarted")[1]["prompt"] == [{"type": "text", "text": "too late"}]
 
 
+async def test_waiting_for_a_steered_message_gives_the_turn_it_ran_in(tmp_path: Path) -> None:
+    held, front = Held(), TestFront()
+    answers: list[Json] = []
+    async with running(tmp_path, held, say("second")) as app, anyio.create_task_group() as group:
+        session = await app.new(front)
+        await app.send(session, "one", front)
+        await held.asked.wait()
+
+        async def wait() -> None:
+            answers.append(await app.send(session, "too late", front, whenBusy="steer", wait=True))
+
+        group.start_soon(wait)
+        await front.seen("queued")
+        held.go.set()
+        await front.seen("turnFinished", 2)
+    turns = [params["turnId"] for params in front.params if params["event"]["type"] == "turnStarted"]
+    assert answers[0]["result"]["result"] == "second" and answers[0]["turnId"] == turns[1]
+
+
+async def test_cancelling_a_message_that_waits_takes_it_back_and_leaves_the_running_turn_alone(tmp_path: Path) -> None:
+    held, front = Held(), TestFront()
+    answers: list[Json] = []
+    async with running(tmp_path, held) as app, anyio.create_task_group() as group:
+        session = await app.new(front)
+        await app.send(session, "one", front)
+        await held.asked.wait()
+        for how in ("queue", "steer"):
+            call = Call()
+
+            async def wait(call: Call = call, how: str = how) -> None:
+                params = {"sessionId": session, "prompt": how, "whenBusy": how, "clientMessageId": how, "wait": True}
+                answers.append(await app.hub.request("assent/session/send", params, call))
+
+            group.start_soon(wait)
+            await front.until(
+                lambda how=how: [event for event in front.of("queued") if event["clientMessageId"] == how]
+            )
+            call.cancelled.set()
+        await front.seen("unqueued", 2)
+        held.go.set()
+        await front.seen("turnFinished")
+    assert [answer["result"]["terminal"] for answer in answers] == ["aborted_streaming"] * 2
+    assert front.of("turnFinished")[0]["result"]["subtype"] == "success" and len(front.of("turnStarted")) == 1
+    assert len(app.model.requests) == 1
+
+
 async def test_refuse_is_an_error_while_busy_and_nothing_otherwise(tmp_path: Path) -> None:
     held = Held()
     async with running(tmp_path, held) as app:
@@ -344,3 +393,24 @@ async def test_todos_and_budget_limits_reach_the_client(tmp_path: Path) -> None:
             {"id": "1", "content": "x", "activeForm": "doing x", "status": "pending"}
         ]
         assert front.of("maxTurnsReached")
+
+
+async def test_a_mention_that_must_be_asked_about_is_asked_after_the_turn_started(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_text("the secret of the well")
+    front = TestFront()
+    front.answer({"decision": "allow"})
+
+    def judge(action: Action, _judgement: Judgement) -> Decision:
+        return Ask(step="sandbox", reason="outside", title="Read it?")
+
+    async with running(tmp_path, say("read"), tools=[Read()], decide=judge) as app:
+        session = await app.new(front)
+        await app.send(session, f"look at @{outside}", front, wait=True)
+        order = ["turnStarted", "permissionPending", "permissionResolved", "stepStarted", "turnFinished"]
+        assert [kind for kind in front.types if kind in order] == order
+        assert front.of("turnStarted")[0]["model"] == "test-model"
+        assert "the secret of the well" in str(app.model.requests[0].messages)
+        assert {params.get("turnId") for params in front.params if params["event"]["type"] in order} == {
+            front.asked[0]["turnId"]
+        }

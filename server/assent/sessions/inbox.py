@@ -25,8 +25,15 @@ class Turn:
     client_id: str
     token_budget: int | None = None
     queued: bool = False
+    into: "Turn | None" = None  # steered: the running turn it is meant for, until that has ended without it
     result: Result | None = None
+    started: anyio.Event = field(default_factory=anyio.Event)  # turnStarted is out
     done: anyio.Event = field(default_factory=anyio.Event)
+
+    @property
+    def runs_in(self) -> str:
+        """The id of the turn that answers it, as far as one can tell now."""
+        return self.id if self.into is None else self.into.id
 
     def to_json(self) -> Json:
         return {
@@ -54,7 +61,6 @@ class Steered:
     """A message for the running turn; it belongs to that turn and has none of its own."""
 
     message: Turn
-    into: Turn
     taken: bool = False
 
 
@@ -68,7 +74,7 @@ class Inbox:
         self._sent: OrderedDict[str, tuple[Turn, bool]] = OrderedDict()
 
     def known(self, client_id: str | None) -> tuple[Turn, bool] | None:
-        """The turn an earlier send with this id went to, and whether it was answered as queued."""
+        """What an earlier send with this id brought, and whether it was answered as queued."""
         return self._sent.get(client_id) if client_id else None
 
     def remember(self, client_id: str, turn: Turn, *, queued: bool) -> None:
@@ -82,15 +88,19 @@ class Inbox:
 
     def withdraw(self, client_id: str) -> Turn | None:
         """Take a message back that nobody has taken up yet."""
-        for steered in self.steering:
-            if steered.message.client_id == client_id and not steered.taken:
-                self.steering.remove(steered)
-                return steered.message
-        for turn in self.waiting:
-            if turn.client_id == client_id and turn.queued:
-                self.waiting.remove(turn)
-                return turn
-        return None
+        untaken = [item.message for item in self.steering if not item.taken]
+        queued = [turn for turn in self.waiting if turn.queued]
+        found = next((turn for turn in (*untaken, *queued) if turn.client_id == client_id), None)
+        return found if found is not None and self.drop(found) else None
+
+    def drop(self, turn: Turn) -> bool:
+        """Forget a message unless it was taken up; whether it was still here."""
+        if turn in self.waiting:
+            self.waiting.remove(turn)
+            return True
+        left = [item for item in self.steering if item.taken or item.message is not turn]
+        found, self.steering = len(left) < len(self.steering), left
+        return found
 
     def shown(self) -> list[Json]:
         """What waits, in the words it was sent with, for a client that was not there when it was."""
@@ -111,6 +121,8 @@ class Inbox:
         """The turn is over: what it took is complete; what it did not take waits for a turn of its own, first."""
         done = [item.message for item in self.steering if item.taken]
         left = [item.message for item in self.steering if not item.taken]
+        for message in left:
+            message.into = None
         self.steering.clear()
         self.waiting.extendleft(reversed(left))
         return done

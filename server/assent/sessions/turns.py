@@ -67,8 +67,9 @@ class Turns:
         turn, queued = known
         self._kick()
         if params.get("wait"):
-            return {"turnId": turn.id, "result": await self._finished(turn, call)}
-        return {"turnId": turn.id, "queued": queued, **({} if saved else {"saved": False})}
+            result = await self._finished(turn, call)
+            return {"turnId": turn.runs_in, "result": result}
+        return {"turnId": turn.runs_in, "queued": queued, **({} if saved else {"saved": False})}
 
     async def again(self, content: list[Json], call: Call, *, wait: bool = False) -> Json:
         """Play a prompt once more, before anything that waits."""
@@ -104,10 +105,7 @@ class Turns:
         turn = self.inbox.withdraw(client_id)
         if turn is None:
             return {"unqueued": False}
-        self._session.publish({"type": "unqueued", "clientMessageId": client_id})
-        self._session.save_state()
-        turn.result = failed_result(self._session.id, "Withdrawn before its turn came", self.last_result)
-        turn.done.set()
+        self._withdrawn(turn, "Withdrawn before its turn came")
         await self._session.record.durable()
         return {"unqueued": True}
 
@@ -132,6 +130,13 @@ class Turns:
             self._translator = Translator(context_window=window, total_cost=session.cost_usd)
             self._engine = session.deps.engine(self._spec(loaded))
         return self._engine
+
+    async def announce(self) -> None:
+        """A question is about to be put: turnStarted comes before it, also while the prompt itself is being read."""
+        turn = self.current
+        if turn is not None and self._engine is not None and not turn.started.is_set():
+            await self._engine.announce()
+            await turn.started.wait()
 
     def forget_engine(self) -> None:
         """The next turn gets a new one: model, settings or the conversation itself have changed."""
@@ -189,16 +194,15 @@ class Turns:
         )
         self.inbox.paused = False
         if when_busy == "steer" and self.current is not None:
-            self.inbox.steering.append(Steered(message=turn, into=self.current))
-            known = (self.current, True)
+            turn.into = self.current
+            self.inbox.steering.append(Steered(message=turn))
         else:
             self.inbox.waiting.append(turn)
-            known = (turn, turn.queued)
-        if known[1]:
+        if turn.queued:
             session.publish({"type": "queued", "clientMessageId": turn.client_id})
-        self.inbox.remember(turn.client_id, known[0], queued=known[1])
+        self.inbox.remember(turn.client_id, turn, queued=turn.queued)
         session.save_state()
-        return known
+        return turn, turn.queued
 
     async def _known_from_file(self, client_id: str | None) -> tuple[Turn, bool] | None:
         """A client may repeat a send after our restart, not knowing whether it arrived."""
@@ -260,6 +264,7 @@ class Turns:
                         started = True
                         session.publish(turn_started(message, turn.content, messageId=turn.uuid))
                         session.publish({"type": "status", "state": "running"})
+                        turn.started.set()
                     elif isinstance(message, Result):
                         result = message
                     else:
@@ -278,12 +283,12 @@ class Turns:
     def _finish(self, turn: Turn, result: Result) -> None:
         session = self._session
         session.asks.withdraw_all(by="turnFinished")
-        self.last_result = turn.result = result
+        self.last_result = result
         if session.closed:
             session.record.note("cut", turnId=turn.id)  # we were told to end, the user was not done
-        for steered in self.inbox.end_steering():
-            session.publish({"type": "completed", "clientMessageId": steered.client_id})
-        session.publish({"type": "completed", "clientMessageId": turn.client_id})
+        answered = [*self.inbox.end_steering(), turn]
+        for message in answered:
+            session.publish({"type": "completed", "clientMessageId": message.client_id})
         session.publish({"type": "turnFinished", "result": wire_result(result)})
         self.current = None
         self.unshown.clear()
@@ -292,7 +297,16 @@ class Turns:
         session.events.turn_ended()
         session.turn_ended(result)
         session.publish({"type": "status", "state": "idle"})
-        turn.content = []  # remembered by its id for a while; its words are in the file
+        for message in answered:
+            message.result = result
+            message.content = []  # remembered by its id for a while; its words are in the file
+            message.done.set()
+
+    def _withdrawn(self, turn: Turn, why: str) -> None:
+        if turn.queued:
+            self._session.publish({"type": "unqueued", "clientMessageId": turn.client_id})
+        self._session.save_state()
+        turn.result = failed_result(self._session.id, why, self.last_result)
         turn.done.set()
 
     async def _finished(self, turn: Turn, call: Call) -> Json:
@@ -300,12 +314,9 @@ class Turns:
 
         async def watch() -> None:
             await call.cancelled.wait()
-            if turn in self.inbox.waiting:
-                self.inbox.waiting.remove(turn)
-                turn.result = failed_result(self._session.id, "Aborted", self.last_result)
-                self._session.save_state()
-                turn.done.set()
-            elif self.current is turn:
+            if self.inbox.drop(turn):
+                self._withdrawn(turn, "Aborted")
+            elif self.current is not None and self.current.id == turn.runs_in:
                 self.abort()
 
         async with anyio.create_task_group() as group:
