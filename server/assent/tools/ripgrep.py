@@ -6,6 +6,8 @@ rg is to be had.
 """
 
 import asyncio
+import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -29,7 +31,8 @@ T = TypeVar("T")
 OUTPUT = 32 * 1024 * 1024  # bytes of rg's output looked at
 SECONDS = 30.0
 HERE = "./"  # what the names that rg gives begin with
-_CHUNK = 256 * 1024
+_ROOM = 1024 * 1024
+_CHUNK = 64 * 1024
 NEVER_SEARCHED = (".git", ".hg", ".svn", ".jj")
 _FLAGS = (
     "--no-config",
@@ -78,6 +81,7 @@ async def run(
         process, output = keeper.start_piped(
             [rg, *flags, *arguments, HERE + start], cwd=folder, env={"PATH": os.defpath, "HOME": "/nonexistent"}
         )
+        _widen(output)
         reading = _Reading(output)
         # Killing it closes the pipe, which ends the thread: what was found by then is still told.
         alarm = asyncio.get_running_loop().call_later(SECONDS, keeper.signal, process, signal.SIGKILL)
@@ -98,6 +102,13 @@ async def run(
     if process.status == 2 and reading.first.startswith((b"rg: ", b"regex parse error")):
         raise ToolError(reading.first.decode("utf-8", "replace").strip())
     return taken, reading.complete and process.status in (0, 1, 2)
+
+
+def _widen(pipe: int) -> None:
+    """Room for what rg finds while we look at ages, so that it need not wait for us."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # a user's pipes are limited in all
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _ROOM)
 
 
 class _Reading:
