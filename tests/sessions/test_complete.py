@@ -98,3 +98,16 @@ def test_a_files_own_name_goes_before_its_folders(project: Path) -> None:
     files = FileList(str(project))
     fill(files, names)
     assert best(files, "test") == ["test/", "src/test.py", "src/my_test_data.py", "test/x.py"]
+
+
+async def test_files_of_the_workspaces_other_folders_come_after_those_of_the_first(project: Path) -> None:
+    library = project / "the library"
+    library.mkdir()
+    (library / "parser_notes.md").write_text("x")
+    roots = (str(project / "project"), str(library))
+    async with running(project, roots=lambda: roots) as app:
+        items = (await app.request("complete", text="@pars", offset=5))["items"]
+    assert items[0]["insertText"] == "@src/parser.py"
+    other = items[-1]
+    assert (other["label"], other["detail"]) == ("parser_notes.md", "the library")
+    assert other["insertText"] == f'@"{library}/parser_notes.md"'

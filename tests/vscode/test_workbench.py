@@ -48,7 +48,7 @@ def outcome(built: Path) -> Outcome:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=3000,
         check=False,
     )
     lines = done.stdout.splitlines()

@@ -25,8 +25,7 @@ export async function openLink(link: string): Promise<void> {
 }
 
 export async function openFile(file: string, line?: number): Promise<void> {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-  const uri = path.isAbsolute(file) ? vscode.Uri.file(file) : folder ? vscode.Uri.joinPath(folder, file) : undefined;
+  const uri = path.isAbsolute(file) ? vscode.Uri.file(file) : await inWorkspace(file);
   if (!uri) return;
   const at = line ? new vscode.Position(line - 1, 0) : undefined;
   try {
@@ -34,6 +33,22 @@ export async function openFile(file: string, line?: number): Promise<void> {
   } catch {
     void vscode.window.showInformationMessage(`Assent: ${file} could not be opened.`);
   }
+}
+
+/** A relative path in the first folder that has it. With several folders the editor itself puts the folder's name in front. */
+async function inWorkspace(file: string): Promise<vscode.Uri | undefined> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const [first, ...rest] = file.split("/");
+  const named = folders.filter((folder) => folder.name === first).map((folder) => vscode.Uri.joinPath(folder.uri, ...rest));
+  const candidates = [...folders.map((folder) => vscode.Uri.joinPath(folder.uri, file)), ...named];
+  for (const uri of candidates) {
+    const there = await vscode.workspace.fs.stat(uri).then(
+      () => true,
+      () => false,
+    );
+    if (there) return uri;
+  }
+  return candidates[0];
 }
 
 /** A dropped file. In a remote window the page names it as the browser side does; here it is a file of this machine. */

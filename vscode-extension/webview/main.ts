@@ -130,6 +130,7 @@ window.addEventListener("message", (event: MessageEvent<ToView>) => {
       break;
     case "surroundings":
       surroundings = message.value;
+      document.body.dataset["server"] = message.value.server.kind;
       composer.sendWithEnter = message.value.sendWithEnter;
       drawAround();
       break;

@@ -50,14 +50,20 @@ class Completion:
         self._lists: dict[str, FileList] = {}
         self._clock = clock
 
-    async def complete(self, text: str, offset: int, *, cwd: str, commands: Sequence[Json]) -> list[Json]:
+    async def complete(
+        self, text: str, offset: int, *, cwd: str, commands: Sequence[Json], others: Sequence[str] = ()
+    ) -> list[Json]:
+        """`others` are the workspace's further folders: their files come after those of the session's own."""
         before = _before(text, offset)
         if (match := _COMMAND.search(before)) is not None:
             return command_items(match.group(1), commands)
         if (match := _FILE.search(before)) is not None:
             query = match.group(1).removeprefix('"')
-            files = await self.files(cwd)
-            return [file_item(name) for name in best(files, query.casefold())]
+            found = [file_item(name) for name in best(await self.files(cwd), query.casefold())]
+            for root in others:
+                names = best(await self.files(root), query.casefold()) if len(found) < MOST_ITEMS else []
+                found += [file_item(name, root=root) for name in names]
+            return found[:MOST_ITEMS]
         return []
 
     async def files(self, cwd: str) -> FileList:
@@ -155,8 +161,12 @@ def _by_walking(root: str) -> list[str]:
     return found
 
 
-def file_item(name: str) -> Json:
+def file_item(name: str, *, root: str = "") -> Json:
+    """A file of another root is named by its whole path: relative names belong to the session's own folder."""
     folder, _, own = name.rstrip("/").rpartition("/")
+    if root:
+        folder = f"{root.rpartition('/')[2]}/{folder}".rstrip("/")
+        name = f"{root}/{name}"
     reference = f'@"{name}"' if " " in name else f"@{name}"
     kind = "folder" if name.endswith("/") else "file"
     return {"label": own + ("/" if kind == "folder" else ""), "insertText": reference, "kind": kind, "detail": folder}

@@ -4,16 +4,13 @@
 `ProtocolError`. The hub owns the tasks: leave it (`async with`) and every turn, job and file is closed within 2 s.
 """
 
-import contextlib
-import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import anyio
-import anyio.abc
 import anyio.to_thread
 
 from assent.editor.proposals import Origin, ProposalEvent
@@ -25,6 +22,7 @@ from assent.sessions.export import export
 from assent.sessions.front import Call, Front
 from assent.sessions.options import configure
 from assent.sessions.session import Session
+from assent.sessions.tasks import Tasks, Work
 from assent.storage.index import Index, Summary
 from assent.storage.lines import clean
 from assent.storage.watch import SettingsWatch
@@ -33,7 +31,6 @@ from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.ports import FileText
 
-log = logging.getLogger(__name__)
 Method = Callable[[Json, Call], Awaitable[Json]]
 
 
@@ -48,7 +45,7 @@ class Sessions:
         self._completion = Completion()
         self._watch = SettingsWatch(self._settings_files)
         self.on_settings: list[Callable[[], None]] = []  # told after settings files changed on disk
-        self._group: anyio.abc.TaskGroup | None = None
+        self._tasks = Tasks()
         self.methods: dict[str, Method] = {
             "assent/session/new": self.new,
             "assent/session/send": self.send,
@@ -77,21 +74,17 @@ class Sessions:
     # --- life --------------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        self._group = anyio.create_task_group()
-        await self._group.__aenter__()
-        self._group.start_soon(_guarded, partial(self._watch.run, self._settings_changed))
+        await self._tasks.__aenter__()
+        self.spawn(partial(self._watch.run, self._settings_changed))
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._group is not None
         self._watch.stop()
         with anyio.CancelScope(shield=True):
             await self.shutdown()
-        # Our tasks never fail (see `_guarded`), so the caller's own error is not wrapped in a group with theirs.
-        self._group.cancel_scope.cancel()
-        await self._group.__aexit__(None, None, None)
+        await self._tasks.__aexit__(kind, error, trace)
 
     async def shutdown(self) -> None:
         """Stop every turn and child, save everything. Bounded: what does not stop in time is cut off."""
@@ -101,8 +94,7 @@ class Sessions:
         with anyio.move_on_after(1.2):
             for session in sessions:
                 await session.stopped()
-        if self._group is not None:
-            self._group.cancel_scope.cancel()
+        self._tasks.cancel()
         with anyio.move_on_after(0.5):
             for session in sessions:
                 await session.close_children()
@@ -114,10 +106,8 @@ class Sessions:
                 self._summarise(session)
         self.live.clear()
 
-    def spawn(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        if self._group is None:
-            raise RuntimeError("enter the hub (async with) before using it")
-        self._group.start_soon(_guarded, work)
+    def spawn(self, work: Work) -> None:
+        self._tasks.start(work)
 
     # --- the wire ----------------------------------------------------------------------------------------------------
 
@@ -263,7 +253,8 @@ class Sessions:
         session = self.live.get(str(params.get("sessionId")))
         cwd = session.cwd if session else next(iter(self.deps.roots()), "/")
         commands = self.deps.commands(cwd, self.deps.trust.trusted(cwd))
-        return {"items": await self._completion.complete(text, offset, cwd=cwd, commands=commands)}
+        others = [root for root in self.deps.roots() if root != cwd]
+        return {"items": await self._completion.complete(text, offset, cwd=cwd, commands=commands, others=others)}
 
     async def get(self, params: Json) -> Session:
         """The session a request names: live, or opened from its file."""
@@ -379,13 +370,3 @@ class Sessions:
             "branch": summary.branch,
             "running": bool(live and live.running),
         }
-
-
-async def _guarded(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """A bug in one task must not take the hub, and with it every other session, down."""
-    with contextlib.suppress(Exception):
-        try:
-            await work()
-        except Exception:
-            log.exception("a session task failed")
-            raise

@@ -5,10 +5,9 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const WAIT = { timeout: 30_000 };
 
 const bench = new Workbench();
 let shown = 0;
@@ -29,12 +28,12 @@ afterEach(async (context) => {
   await bench.page?.keyboard.press("Escape").catch(() => {});
 });
 
-const scene = (name, run) => test(name, { timeout: 90_000 }, run);
+const scene = (name, run) => test(name, { timeout: SCENE }, run);
 const calls = () => bench.api.calls();
 const lastCall = async () => (await calls()).at(-1);
 const said = async () => JSON.stringify((await lastCall()).messages);
-const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor(WAIT);
-const ended = () => bench.chat.locator(".row.end").last().waitFor(WAIT);
+const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
+const ended = () => bench.chat.locator(".row.end").last().waitFor();
 const box = () => bench.chat.locator("textarea.prompt");
 const toast = (text) => bench.page.locator(".notifications-toasts .notification-list-item, .notifications-center .notification-list-item").filter({ hasText: text }).first();
 const pick = (text) => bench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: text }).first();
@@ -46,9 +45,9 @@ const theme = async (name, mark) => {
   await bench.command("Preferences: Color Theme");
   const input = bench.page.locator(".quick-input-widget input[type=text]");
   await input.fill(name);
-  await pick(name).waitFor(WAIT);
+  await pick(name).waitFor();
   await input.press("Enter");
-  await bench.page.locator(`.monaco-workbench${mark}`).waitFor(WAIT);
+  await bench.page.locator(`.monaco-workbench${mark}`).waitFor();
 };
 
 scene("an image is pasted, another dropped, and a file dragged in from the explorer", async () => {
@@ -58,21 +57,21 @@ scene("an image is pasted, another dropped, and a file dragged in from the explo
     await navigator.clipboard.write([new ClipboardItem({ "image/png": new Blob([bytes], { type: "image/png" }) })]);
   }, PIXEL);
   await box().press("Control+V");
-  await bench.chat.locator('.chip img[alt="attached image 1"]').waitFor(WAIT);
+  await bench.chat.locator('.chip img[alt="attached image 1"]').waitFor();
   await box().evaluate((element, data) => {
     const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
     const dataTransfer = new DataTransfer();
     dataTransfer.items.add(new File([bytes], "shot.png", { type: "image/png" }));
     element.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
   }, PIXEL);
-  await bench.chat.locator('.chip img[alt="attached image 2"]').waitFor(WAIT);
+  await bench.chat.locator('.chip img[alt="attached image 2"]').waitFor();
   // What the explorer puts on a drag in this (remote) window.
   await box().evaluate((element, uri) => {
     const dataTransfer = new DataTransfer();
     dataTransfer.setData("application/vnd.code.uri-list", uri);
     element.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
   }, `vscode-remote://127.0.0.1:${bench.port}${bench.folder}/docs/guide.md`);
-  await bench.chat.locator(".chip").filter({ hasText: "docs/guide.md" }).waitFor(WAIT);
+  await bench.chat.locator(".chip").filter({ hasText: "docs/guide.md" }).waitFor();
   await bench.shot("attached");
   await bench.api.script({ blocks: ["Two dots and a guide."] });
   await bench.say("what are these?");
@@ -92,7 +91,7 @@ scene("a running turn is steered, tried again, forked and rewound together with 
   await answer("Looking.");
   await box().fill("nine, please");
   await box().press("Control+Enter");
-  await bench.chat.locator(".queued").filter({ hasText: "steering" }).waitFor(WAIT);
+  await bench.chat.locator(".queued").filter({ hasText: "steering" }).waitFor();
   await bench.shot("steering");
   await bench.api.release("steer");
   await answer("Nine it is.");
@@ -118,7 +117,7 @@ scene("a running turn is steered, tried again, forked and rewound together with 
   await answer("Nine it is.");
   await first.hover();
   await first.locator('button[aria-label="Rewind to here…"]').click();
-  await pick("Conversation and files").waitFor(WAIT);
+  await pick("Conversation and files").waitFor();
   await bench.shot("rewind");
   assert.match(await pick("Conversation and files").textContent(), /app\.py/);
   await pick("Conversation and files").click();
@@ -141,20 +140,20 @@ scene("code from an answer is copied, inserted at the cursor, and applied as an 
   await until(async () => /placed = True/.test(await bench.editorText()), "the code in the buffer");
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "place.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "place.py", old_string: "# here\n", new_string: "# there\n" } }] }, { blocks: ["Applied."] });
   await bench.chat.locator('button[aria-label="Apply to the open file…"]').first().click();
-  await bench.page.locator(".review-widget").first().waitFor(WAIT);
+  await bench.page.locator(".review-widget").first().waitFor();
   await bench.shot("light-review");
   // The same change as a diff, and every change at once.
   await bench.command("Assent: Open Proposed Change as Diff");
-  await bench.page.locator(".tab.active").filter({ hasText: "place.py (proposed)" }).waitFor(WAIT);
+  await bench.page.locator(".tab.active").filter({ hasText: "place.py (proposed)" }).waitFor();
   await until(async () => /# there/.test(await bench.page.locator(".monaco-diff-editor .editor.modified").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the proposed text on the right");
   await bench.shot("diff");
   await bench.command("Assent: Open All Proposed Changes");
-  await bench.page.locator(".tab.active").filter({ hasText: "all proposed changes" }).waitFor(WAIT);
+  await bench.page.locator(".tab.active").filter({ hasText: "all proposed changes" }).waitFor();
   await bench.shot("diff-all");
   await bench.command("Assent: Accept All Hunks");
   await answer("Applied.");
   await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
-  await bench.page.locator('.tab.active[data-resource-name="place.py"]').waitFor(WAIT);
+  await bench.page.locator('.tab.active[data-resource-name="place.py"]').waitFor();
   await bench.page.locator(".editor-instance .view-lines").first().click();
   await bench.page.keyboard.press("Control+S");
   await until(() => bench.read("place.py") === "# there\nplaced = True\n", "both changes on disk");
@@ -180,7 +179,7 @@ scene("model and mode are picked, and context and cost are broken down", async (
   await bench.chat.locator("select.mode").selectOption("plan");
   await bench.chat.locator("select.model").selectOption("…");
   const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.waitFor(WAIT);
+  await input.waitFor();
   await input.fill("claude-sonnet-5");
   await input.press("Enter");
   await until(async () => (await bench.chat.locator("select.model").inputValue()) === "claude-sonnet-5", "the model to be set");
@@ -189,12 +188,12 @@ scene("model and mode are picked, and context and cost are broken down", async (
   await answer("Hello from the other one.");
   assert.equal((await lastCall()).model, "claude-sonnet-5");
   await bench.chat.locator("button.meter").click();
-  await bench.chat.locator(".facts").filter({ hasText: "Context:" }).waitFor(WAIT);
+  await bench.chat.locator(".facts").filter({ hasText: "Context:" }).waitFor();
   assert.ok((await bench.chat.locator(".facts dt").count()) >= 3);
   await bench.shot("context");
   await bench.page.keyboard.press("Escape");
   await bench.chat.locator("button.cost").click();
-  await bench.chat.locator(".facts").filter({ hasText: "Cost: $" }).filter({ hasText: "claude-sonnet-5" }).waitFor(WAIT);
+  await bench.chat.locator(".facts").filter({ hasText: "Cost: $" }).filter({ hasText: "claude-sonnet-5" }).waitFor();
   await bench.chat.locator('.facts button[aria-label="Close"]').click();
 });
 
@@ -205,11 +204,11 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "two.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "two.py", old_string: "second = 2\n", new_string: "second = 2.0\n" } }] }, { blocks: ["Done at the cursor."] });
   await bench.page.keyboard.press("Control+Alt+K");
   const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.waitFor(WAIT);
+  await input.waitFor();
   await bench.shot("inline");
   await input.fill("make it a float");
   await input.press("Enter");
-  await bench.page.locator(".review-widget").first().waitFor(WAIT);
+  await bench.page.locator(".review-widget").first().waitFor();
   await bench.command("Assent: Accept All Hunks");
   await answer("Done at the cursor.");
   assert.match(JSON.stringify((await calls()).at(-3).messages), /make it a float[^"]*two\.py:1/);
@@ -218,14 +217,14 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
   await bench.page.keyboard.press("Control+Home");
   await bench.page.keyboard.press("Shift+End");
   await bench.page.keyboard.press("Control+Alt+L");
-  await bench.chat.locator(".chip").filter({ hasText: "two.py:1" }).waitFor(WAIT);
+  await bench.chat.locator(".chip").filter({ hasText: "two.py:1" }).waitFor();
 
   await bench.page.keyboard.press("Control+Backquote");
   const terminal = bench.page.locator(".terminal-wrapper.active .xterm");
-  await terminal.waitFor(WAIT);
+  await terminal.waitFor();
   await terminal.click();
   await bench.page.keyboard.type("echo from-the-shell\n");
-  await new Promise((done) => setTimeout(done, 700));
+  await until(async () => /^from-the-shell/m.test((await terminal.locator(".xterm-rows > div").allTextContents()).join("\n")), "the shell's answer");
   await bench.command("Terminal: Select All");
   await bench.command("Assent: Add Terminal Selection to Chat");
   await until(async () => /From the terminal:\n```\n[^]*from-the-shell/.test(await box().inputValue()), "the terminal's words in the box");
@@ -238,7 +237,7 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
 scene("a commit message is written into the source control box", async () => {
   bench.write({ "app.py": "speed = 3\n" });
   await bench.page.keyboard.press("Control+Shift+G");
-  await bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "app.py" }).first().waitFor(WAIT);
+  await bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "app.py" }).first().waitFor();
   await bench.api.script({ blocks: ["Triple the speed"] });
   await bench.command("Assent: Write Commit Message");
   await until(async () => /Triple the speed/.test(await bench.page.locator(".scm-view .scm-editor").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the message in the box");
@@ -252,10 +251,10 @@ scene("someone who looks elsewhere is told that it waits, and that it has finish
   await bench.say("do it while I am away");
   await answer("Starting.");
   await bench.page.keyboard.press("Control+Shift+E");
-  await bench.page.locator(".explorer-folders-view").waitFor(WAIT);
+  await bench.page.locator(".explorer-folders-view").waitFor();
   await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
   await bench.api.release("away");
-  await toast("Assent asks: ").waitFor(WAIT);
+  await toast("Assent asks: ").waitFor();
   await bench.shot("notified");
   // The window loses the focus, as the browser would say it.
   await bench.page.evaluate(() => {
@@ -263,7 +262,7 @@ scene("someone who looks elsewhere is told that it waits, and that it has finish
     document.dispatchEvent(new Event("visibilitychange"));
   });
   await bench.command("Assent: Allow Once");
-  await toast("Assent has finished").waitFor(WAIT);
+  await toast("Assent has finished").waitFor();
   assert.equal(bench.read("noticed.txt"), "");
   await toast("Assent has finished").locator(".monaco-button").filter({ hasText: "Show" }).click();
   await bench.page.evaluate(() => {
@@ -281,7 +280,7 @@ scene("a conversation is held and an ask allowed with the keyboard alone, in hig
   await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch keyed.txt", description: "By keys" } }] }, { blocks: ["Keys suffice.\n\n```python\nx = 1\n```"] });
   await bench.page.keyboard.type("only keys");
   await bench.page.keyboard.press("Enter");
-  await bench.chat.locator(".card.ask").waitFor(WAIT);
+  await bench.chat.locator(".card.ask").waitFor();
   await bench.shot("contrast-ask");
   const focused = () => bench.chat.locator(":focus").evaluate((element) => element.dataset.answer ?? element.className);
   const way = [];
@@ -306,8 +305,8 @@ scene("the report and the walkthrough open with what they should say", async () 
   assert.doesNotMatch(text, /test-key/);
   await bench.shot("report");
   await bench.command("Assent: Get Started");
-  await bench.page.locator(".gettingStartedContainer").filter({ hasText: "Assent" }).waitFor(WAIT);
-  await bench.page.locator(".gettingStartedContainer .getting-started-step").first().waitFor(WAIT);
+  await bench.page.locator(".gettingStartedContainer").filter({ hasText: "Assent" }).waitFor();
+  await bench.page.locator(".gettingStartedContainer .getting-started-step").first().waitFor();
   await bench.shot("walkthrough");
   await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
 });
@@ -326,17 +325,17 @@ scene("a damaged conversation, a missing Python and an old one are said in plain
   const old = join(bench.home, "old-python");
   writeFileSync(old, "#!/bin/sh\necho 3.8\necho False\n", { mode: 0o755 });
   bench.machine({ "assent.server.python": join(bench.home, "no-such-python") });
-  await panel.filter({ hasText: "is not a Python interpreter" }).waitFor(WAIT);
+  await panel.filter({ hasText: "is not a Python interpreter" }).waitFor();
   await bench.shot("no-python");
   appendFileSync(join(folder, mine), "{not json at all\n\u0000\u0000\n");
   bench.machine({ "assent.server.python": old });
-  await panel.filter({ hasText: "Assent needs Python 3.11 or newer" }).filter({ hasText: "is Python 3.8" }).waitFor(WAIT);
+  await panel.filter({ hasText: "Assent needs Python 3.11 or newer" }).filter({ hasText: "is Python 3.8" }).waitFor();
   await bench.shot("old-python");
   bench.machine({});
   await bench.ready();
   await bench.command("Assent: Show Chat History");
-  await bench.chat.locator("button.session").filter({ hasText: "break me later" }).first().click(WAIT);
+  await bench.chat.locator("button.session").filter({ hasText: "break me later" }).first().click();
   await answer("Soon damaged.");
-  await bench.chat.locator(".notice, .banner").filter({ hasText: /damaged|could not be read/i }).first().waitFor(WAIT);
+  await bench.chat.locator(".notice, .banner").filter({ hasText: /damaged|could not be read/i }).first().waitFor();
   await bench.shot("damaged");
 });

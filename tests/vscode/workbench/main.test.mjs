@@ -1,7 +1,7 @@
 // The extension in the real workbench, end to end: editor, extension host, our server, a strict fake model API.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const STATS = `"""Small statistics helpers."""
 
@@ -43,9 +43,9 @@ afterEach(async (context) => {
   await bench.page?.keyboard.press("Escape").catch(() => {});
 });
 
-const scene = (name, run) => test(name, { timeout: 150_000 }, run);
+const scene = (name, run) => test(name, { timeout: SCENE }, run);
 const lastCall = async () => (await bench.api.calls()).at(-1);
-const ended = () => bench.chat.locator(".row.end").last().waitFor({ timeout: 40_000 });
+const ended = () => bench.chat.locator(".row.end").last().waitFor();
 const thread = (text) => bench.page.locator(".review-widget").filter({ hasText: text }).first();
 
 scene("a question in the chat is answered with formatted text", async () => {
@@ -90,7 +90,7 @@ scene("a command is asked about in the chat, and the denial with its reason reac
   await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch made.txt && curl http://127.0.0.1:9", description: "Make a file" } }] }, { blocks: ["I will not, then."] });
   await bench.say("make a file");
   const card = bench.chat.locator(".card.ask");
-  await card.waitFor({ timeout: 40_000 });
+  await card.waitFor();
   assert.match(await card.textContent(), /touch made\.txt/);
   await until(async () => (await bench.page.locator(".statusbar").textContent()).includes("waits for you"), "the status bar to say so");
   await bench.shot("ask");
@@ -107,7 +107,7 @@ scene("an ask that is allowed once runs", async () => {
   await bench.newChat();
   await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch made.txt", description: "Make a file" } }] }, { blocks: ["Made."] });
   await bench.say("make the file");
-  await bench.chat.locator('.card.ask [data-answer="once"]').click({ timeout: 40_000 });
+  await bench.chat.locator('.card.ask [data-answer="once"]').click();
   await ended();
   assert.equal(bench.read("made.txt"), "");
   assert.equal(await bench.chat.locator(".card.ask").count(), 0);
@@ -120,8 +120,8 @@ scene("an edit is reviewed hunk by hunk in the editor, and file and model are to
   await bench.say("make these functions safe");
   const first = thread("Hunk 1 of 2");
   const second = thread("Hunk 2 of 2");
-  await first.waitFor({ timeout: 40_000 });
-  await second.waitFor({ timeout: 40_000 });
+  await first.waitFor();
+  await second.waitFor();
   assert.match(await first.textContent(), /if count == 0:/);
   assert.doesNotMatch(await bench.editorText(), /if count == 0/);
   await bench.shot("review");
@@ -156,7 +156,7 @@ scene("a hunk is changed before it is accepted, found and decided with keys alon
   await bench.openFile("keys.py");
   await bench.api.script(READ("keys.py"), { blocks: [{ tool: "MultiEdit", input: { file_path: "keys.py", edits: [{ old_string: "one = 1\n", new_string: "one = 1.0\n" }, { old_string: "two = 2\n", new_string: "two = 2.0\n" }] } }] }, { blocks: ["Good."] });
   await bench.say("make them floats");
-  await thread("Hunk 2 of 2").waitFor({ timeout: 40_000 });
+  await thread("Hunk 2 of 2").waitFor();
   // Typing above moves the hunks with their lines.
   await bench.page.locator(".editor-instance .view-line").first().click();
   await bench.page.keyboard.press("Control+Home");
@@ -189,7 +189,7 @@ scene("edits that land at once stay marked, and one is taken back later", async 
   await ended();
   await until(async () => /slow = False/.test(await bench.editorText()), "the landed edit");
   const undo = bench.page.locator(".codelens-decoration a").filter({ hasText: "Undo this change" });
-  await undo.waitFor({ timeout: 40_000 });
+  await undo.waitFor();
   await bench.shot("landed");
   await undo.click();
   await until(async () => /slow = True/.test(await bench.editorText()), "the old text");
@@ -204,11 +204,11 @@ scene("a plan is shown, approved, and the todo list followed", async () => {
   await bench.api.script({ blocks: [{ tool: "ExitPlanMode", input: { plan: "1. Read **everything**\n2. Fix it" } }] }, { blocks: [{ tool: "TodoWrite", input: { todos } }] }, { blocks: ["Started.", { hold: "todo" }] });
   await bench.say("plan it");
   const card = bench.chat.locator(".card.ask");
-  await card.waitFor({ timeout: 40_000 });
+  await card.waitFor();
   assert.equal(await card.locator(".plan strong").textContent(), "everything");
   await bench.shot("plan");
   await card.locator('[data-answer="once"]').click();
-  await bench.chat.locator(".todos summary").filter({ hasText: "Reading the file" }).waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".todos summary").filter({ hasText: "Reading the file" }).waitFor();
   await bench.chat.locator(".todos summary").click();
   assert.deepEqual(await bench.chat.locator(".todos li").allTextContents(), ["Read the file", "Write the fix"]);
   await bench.shot("todos");
@@ -222,34 +222,34 @@ scene("@ and / complete, and an earlier conversation is found in the history", a
   const box = bench.chat.locator("textarea.prompt");
   await box.click();
   await box.pressSequentially("look at @note");
-  await bench.chat.locator(".completions li").filter({ hasText: "notes.md" }).waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".completions li").filter({ hasText: "notes.md" }).waitFor();
   await box.press("Tab");
   assert.match(await box.inputValue(), /^look at @notes\.md $/);
   await box.fill("");
   await box.pressSequentially("/comp");
-  await bench.chat.locator(".completions li").filter({ hasText: "compact" }).first().waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".completions li").filter({ hasText: "compact" }).first().waitFor();
   await box.press("Escape");
   await box.fill("");
   await bench.command("Assent: Show Chat History");
   const history = bench.chat.locator(".history");
-  await history.locator("li[data-session]").first().waitFor({ timeout: 40_000 });
+  await history.locator("li[data-session]").first().waitFor();
   await bench.shot("history");
   await history.locator("input[type=search]").fill("add function");
   const first = history.locator("button.session").first();
   await until(async () => /add function/.test(await first.textContent()) && (await history.locator("li[data-session]").count()) < 4, "the best match first");
   await first.click();
-  await bench.chat.locator(".row.user").filter({ hasText: "Write me an add function" }).waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.user").filter({ hasText: "Write me an add function" }).waitFor();
 });
 
 scene("a second chat lives in an editor tab", async () => {
   await bench.newChat();
   await bench.command("Assent: New Chat in Editor Tab");
   const tab = bench.page.frameLocator("iframe.webview.ready >> nth=1").frameLocator("#active-frame");
-  await tab.locator("body[data-kind=tab] textarea.prompt").waitFor({ timeout: 40_000 });
+  await tab.locator("body[data-kind=tab] textarea.prompt").waitFor();
   await bench.api.script({ blocks: ["In the tab."] });
   await tab.locator("textarea.prompt").fill("hello from a tab");
   await tab.locator("textarea.prompt").press("Enter");
-  await tab.locator(".row.text").filter({ hasText: "In the tab." }).waitFor({ timeout: 40_000 });
+  await tab.locator(".row.text").filter({ hasText: "In the tab." }).waitFor();
   assert.equal(await bench.chat.locator(".row").count(), 0);
   await bench.shot("tab");
   await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
@@ -267,7 +267,7 @@ scene("an earlier message is edited and sent again", async () => {
   await until(async () => (await box.inputValue()) === "first wording", "the old words in the box");
   await box.fill("second wording");
   await box.press("Enter");
-  await bench.chat.locator(".row.text").filter({ hasText: "Answer to the second." }).waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.text").filter({ hasText: "Answer to the second." }).waitFor();
   assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["second wording"]);
   assert.doesNotMatch(JSON.stringify((await lastCall()).messages), /first wording/);
 });
@@ -275,7 +275,7 @@ scene("an earlier message is edited and sent again", async () => {
 scene("a lightbulb action starts a turn in the chat", async () => {
   await bench.newChat();
   await bench.openFile("broken.json");
-  await bench.page.locator(".editor-instance .squiggly-error").first().waitFor({ timeout: 40_000 });
+  await bench.page.locator(".editor-instance .squiggly-error").first().waitFor();
   await bench.page.locator(".editor-instance .view-line").filter({ hasText: "}" }).click();
   await bench.page.keyboard.press("Home");
   const action = bench.page.locator(".action-widget .monaco-list-row").filter({ hasText: "Assent: Fix: Value expected" });
@@ -287,7 +287,7 @@ scene("a lightbulb action starts a turn in the chat", async () => {
     if (await action.waitFor({ timeout: 2000 }).then(() => true, () => false)) return true;
     await bench.page.keyboard.press("Escape");
     return false;
-  }, "the fix among the lightbulb's actions", 30_000);
+  }, "the fix among the lightbulb's actions");
   await bench.shot("lightbulb");
   await bench.api.script({ blocks: ["A value is missing after the colon."] });
   await action.click();
@@ -313,7 +313,7 @@ scene("a question from the model is answered in a form", async () => {
   await bench.api.script({ blocks: [{ tool: "AskUserQuestion", input: { questions } }] }, { blocks: ["Postgres it is."] });
   await bench.say("set up storage");
   const form = bench.chat.locator(".card.elicit");
-  await form.waitFor({ timeout: 40_000 });
+  await form.waitFor();
   await bench.shot("question");
   await form.locator('input[value="Postgres"]').check();
   await form.locator('[data-answer="accept"]').click();
@@ -325,25 +325,25 @@ scene("stop ends the turn and the next one just works", async () => {
   await bench.newChat();
   await bench.api.script({ blocks: ["Working on it, slowly.", { hold: "slow" }] });
   await bench.say("do something long");
-  await bench.chat.locator(".row.text").waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.text").waitFor();
   await bench.chat.locator('button[aria-label="Stop"]').click();
-  await bench.chat.locator(".row.end").waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.end").waitFor();
   assert.match(await bench.chat.locator(".row.end").textContent(), /Stopped/);
   await bench.api.release("slow");
   await bench.api.script({ blocks: ["Back again."] });
   await bench.say("and now?");
-  await bench.chat.locator(".row.text").filter({ hasText: "Back again." }).waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.text").filter({ hasText: "Back again." }).waitFor();
 });
 
 scene("a message sent while it works is queued and answered afterwards", async () => {
   await bench.newChat();
   await bench.api.script({ blocks: ["First answer.", { hold: "gate" }] }, { blocks: ["Second answer."] });
   await bench.say("first");
-  await bench.chat.locator(".row.text").waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.text").waitFor();
   await bench.say("second");
   await bench.chat.locator(".queued").waitFor();
   await bench.api.release("gate");
-  await bench.chat.locator(".row.text").filter({ hasText: "Second answer." }).waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.text").filter({ hasText: "Second answer." }).waitFor();
   assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["first", "second"]);
   assert.equal(await bench.chat.locator(".queued").count(), 0);
 });
@@ -357,18 +357,18 @@ scene("a crash of the server is survived: it is restarted and the conversation i
   await until(async () => (await bench.chat.locator(".row.text").count()) > 0 && (await bench.chat.locator(".banner.server").count()) === 0, "the chat to come back");
   await bench.api.script({ blocks: ["After the crash."] });
   await bench.say("still there?");
-  await bench.chat.locator(".row.text").filter({ hasText: "After the crash." }).waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.text").filter({ hasText: "After the crash." }).waitFor();
   assert.match(JSON.stringify((await lastCall()).messages), /Before the crash\./);
 });
 
 scene("a server that keeps stopping is given up on with its log, and can be started again", async () => {
   await bench.ready();
   for (let round = 0; round < 5 && (await bench.chat.locator(".banner.server.error").count()) === 0; round += 1) {
-    await until(() => bench.killServer() || true, "a server to kill", 30_000);
-    await until(async () => (await bench.chat.locator(".banner.server.error").count()) > 0 || bench.serverCount() > 0, "the next one, or the panel", 30_000);
+    await until(() => bench.killServer() || true, "a server to kill");
+    await until(async () => (await bench.chat.locator(".banner.server.error").count()) > 0 || bench.serverCount() > 0, "the next one, or the panel");
   }
   const panel = bench.chat.locator(".banner.server.error");
-  await panel.filter({ hasText: "The server keeps stopping" }).waitFor({ timeout: 40_000 });
+  await panel.filter({ hasText: "The server keeps stopping" }).waitFor();
   assert.match(await panel.locator("pre").textContent(), /the server ended: SIGKILL/);
   await bench.shot("crash-loop");
   await panel.getByRole("button", { name: "Try again" }).click();
@@ -379,18 +379,18 @@ scene("reloading the window in the middle of a turn restores the chat, and the t
   await bench.newChat();
   await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch later.txt", description: "Later" } }] });
   await bench.say("do it later");
-  await bench.chat.locator(".card.ask").waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".card.ask").waitFor();
   await bench.page.reload();
-  await bench.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
-  await bench.chat.locator(".row.user").waitFor({ timeout: 60_000 });
+  await bench.page.locator(".monaco-workbench").waitFor();
+  await bench.chat.locator(".row.user").waitFor();
   assert.match(await bench.chat.locator(".row.user").first().textContent(), /do it later/);
   await bench.shot("restored");
   const again = bench.chat.locator(".card.ask, .interrupted");
-  await again.first().waitFor({ timeout: 30_000 });
+  await again.first().waitFor();
   await bench.api.script({ blocks: ["Went on."] });
   const asked = (await bench.chat.locator(".card.ask").count()) > 0;
   if (asked) await bench.chat.locator('.card.ask [data-answer="deny"]').click();
   else await bench.chat.locator(".interrupted").getByRole("button", { name: "Try again" }).click();
-  await bench.chat.locator(".row.text").filter({ hasText: "Went on." }).waitFor({ timeout: 40_000 });
+  await bench.chat.locator(".row.text").filter({ hasText: "Went on." }).waitFor();
   assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), asked ? ["do it later", "Continue where you left off."] : ["do it later"]);
 });
