@@ -286,7 +286,7 @@ class App:
         private = cast("list[str]", settings.get("allowPrivateAddresses", []))
         fetchable = lookups.private_allowed(context)
         return builtin_tools(
-            is_read_only=partial(shell.is_read_only, cwd=cwd, home=self._home, roots=(cwd,), trusted=trusted),
+            is_read_only=partial(self._is_read_only, cwd),
             may_read=lookups.may_read(context),
             secrets=self.models.secrets,
             fence=sandbox.make_fence(
@@ -296,6 +296,11 @@ class App:
             agents=lambda: [(agent.name, agent.description) for agent in agents.BUILT_IN],
             editor=self._client.can_query,
         )
+
+    def _is_read_only(self, folder: str, command: str, cwd: str, roots: Sequence[str]) -> bool:
+        """As the chain sees it when the command runs: where the shell is by then, and as trusted as the folder is."""
+        trusted = self.trust.trusted(folder)
+        return shell.is_read_only(command, cwd, home=self._home, roots=roots or (folder,), trusted=trusted)
 
     def _workspace(self, cwd: str, origin: Callable[[], Origin], review: Callable[[], ReviewMode]) -> Workspace:
         if self._acp is not None:

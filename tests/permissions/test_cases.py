@@ -116,7 +116,9 @@ async def run_tool(ws: Scratch, name: str, input: dict[str, Any], options: dict[
 
     tools = {
         tool.name: tool
-        for tool in builtin_tools(is_read_only=lambda command: is_read_only(command, str(ws.root), home=str(ws.home)))
+        for tool in builtin_tools(
+            is_read_only=lambda command, cwd, roots: is_read_only(command, cwd, home=str(ws.home), roots=roots)
+        )
     }
     try:
         with anyio.fail_after(30):

@@ -166,7 +166,7 @@ async def test_the_real_bash_tool_works_inside_the_fence_and_cannot_write(ws: Sc
     context = ToolContext(
         session_id="s", tool_use_id="t", state=state, workspace=DiskWorkspace(), roots=(str(ws.root),)
     )
-    bash = Bash(is_read_only=lambda _command: True, fence=make_fence(kind="landlock"))
+    bash = Bash(is_read_only=lambda _command, _cwd, _roots: True, fence=make_fence(kind="landlock"))
     with anyio.fail_after(30):
         moved = await bash.call(bash.parse({"command": "cd sub && cat a.py && cat <<'E'\nhi\nE"}), context)
         refused = await bash.call(bash.parse({"command": "touch PWNED"}), context)

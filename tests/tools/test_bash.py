@@ -178,7 +178,7 @@ async def test_shell_start_up_files_and_exported_functions_do_not_count(
 
 
 async def test_git_runs_no_code_of_the_repository_in_a_command_nobody_was_asked_about(box: Toolbox) -> None:
-    box.tools["Bash"] = Bash(is_read_only=lambda command: command.startswith("git status"))
+    box.tools["Bash"] = Bash(is_read_only=lambda command, _cwd, _roots: command.startswith("git status"))
     hook = box.root / "hook.sh"
     hook.write_text("#!/bin/sh\ntouch ran\necho\n")
     hook.chmod(0o755)
@@ -230,10 +230,32 @@ async def test_a_command_is_fenced_when_there_is_a_fence(box: Toolbox) -> None:
 
 
 async def test_only_commands_judged_read_only_run_beside_others() -> None:  # T2
-    tool = Bash(is_read_only=lambda command: command == "ls")
-    assert tool.concurrency_safe(tool.parse({"command": "ls"}))
-    assert not tool.concurrency_safe(tool.parse({"command": "rm x"}))
-    assert not tool.concurrency_safe(tool.parse({"command": "ls", "run_in_background": True}))
+    tool = Bash(is_read_only=lambda command, cwd, _roots: command == "ls" and cwd == "/here")
+    assert tool.safe_at(tool.parse({"command": "ls"}), cwd="/here")
+    assert not tool.safe_at(tool.parse({"command": "ls"}), cwd="/there")
+    assert not tool.safe_at(tool.parse({"command": "rm x"}), cwd="/here")
+    assert not tool.safe_at(tool.parse({"command": "ls", "run_in_background": True}), cwd="/here")
+
+
+async def test_a_line_that_changes_the_directory_runs_alone() -> None:  # T2
+    tool = Bash(is_read_only=lambda _command, _cwd, _roots: True)
+    assert not tool.safe_at(tool.parse({"command": "cd sub && ls"}), cwd="/here")
+
+
+async def test_whether_a_command_only_reads_is_asked_where_it_runs(box: Toolbox) -> None:  # T5
+    asked: list[tuple[str, str, tuple[str, ...]]] = []
+
+    def is_read_only(command: str, cwd: str, roots: Sequence[str]) -> bool:
+        asked.append((command, cwd, tuple(roots)))
+        return False
+
+    (box.root / "sub").mkdir()
+    box.tools["Bash"] = Bash(is_read_only=is_read_only)
+    await box.text("Bash", command="cd sub")
+    asked.clear()
+    await box.text("Bash", command="git status")
+    assert {cwd for _, cwd, _ in asked} == {str(box.root / "sub")}
+    assert asked[-1][2]
 
 
 async def test_what_was_not_saved_is_told(box: Toolbox) -> None:

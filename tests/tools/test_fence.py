@@ -14,7 +14,7 @@ KIND = sandbox.available()
 
 @pytest.fixture
 def fenced(box: Toolbox) -> Toolbox:
-    box.tools["Bash"] = Bash(is_read_only=lambda command: command.startswith("cat"), fence=system_fence())
+    box.tools["Bash"] = Bash(is_read_only=lambda command, _cwd, _roots: command.startswith("cat"), fence=system_fence())
     return box
 
 

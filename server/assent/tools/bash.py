@@ -25,6 +25,8 @@ _PROGRESS_EVERY = 0.1
 _MOVES = re.compile(r"\b(?:cd|pushd|popd|eval|source)\b|(?:^|[;&|\s])\.\s")
 _TELL_CWD = f"trap 'pwd -P >&{REPORT_FD}' EXIT; "
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+ReadOnly = Callable[[str, str, Sequence[str]], bool]
+"""Does a command only read, at this directory, in a workspace of these folders (none: the session's own)?"""
 Fence = Callable[[Sequence[str], bool, Sequence[str]], Sequence[str]]
 """(argv, read_only, roots) → the argv to start instead: see `sandbox.plan`."""
 _ONE_MEANS_NO = frozenset(["grep", "egrep", "fgrep", "rg", "diff", "cmp", "test", "[", "pgrep", "find"])
@@ -50,7 +52,7 @@ class Bash(Tool[BashInput]):
     def __init__(
         self,
         *,
-        is_read_only: Callable[[str], bool] = lambda _command: False,
+        is_read_only: ReadOnly = lambda _command, _cwd, _roots: False,
         secrets: Callable[[], Collection[str]] = lambda: (),
         fence: Fence | None = None,
     ) -> None:
@@ -73,8 +75,10 @@ class Bash(Tool[BashInput]):
             "- Join commands that depend on each other with &&; make independent ones separate calls."
         )
 
-    def concurrency_safe(self, input: BashInput) -> bool:
-        return not input.run_in_background and self._is_read_only(input.command)
+    def safe_at(self, input: BashInput, *, cwd: str) -> bool:
+        """A line that changes the directory runs alone: beside it, nobody could say where another one runs."""
+        stays = not input.run_in_background and not _MOVES.search(input.command)
+        return stays and self._is_read_only(input.command, cwd, ())
 
     def title(self, input: BashInput) -> str:
         return input.description or input.command.strip().split("\n", 1)[0][:120]
@@ -104,7 +108,7 @@ class Bash(Tool[BashInput]):
             raise ToolError(f"The working directory {ctx.cwd} is gone; the command was not run")
         env = child_environment(os.environ, extra=ctx.env, secrets=self._secrets())
         env["PWD"] = ctx.cwd
-        read_only = self._is_read_only(input.command)
+        read_only = self._is_read_only(input.command, ctx.cwd, ctx.roots)
         if read_only:
             env = hardened(env, roots=(ctx.cwd, *ctx.roots))
         moves = not input.run_in_background and bool(_MOVES.search(input.command))

@@ -105,7 +105,7 @@ class ToolExecutor:
             return
         try:
             call.input = cast("Input", call.tool.parse(call.raw))
-            call.safe = call.tool.concurrency_safe(call.input)
+            call.safe = call.tool.safe_at(call.input, cwd=self._caller.cwd())
         except ToolError as error:
             self._settle(call, Ending(ended="invalid", content=str(error)))
         except Exception:

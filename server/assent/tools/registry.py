@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from assent.tools.agent import Agent
 from assent.tools.ask_user_question import AskUserQuestion
-from assent.tools.bash import Bash, Fence
+from assent.tools.bash import Bash, Fence, ReadOnly
 from assent.tools.bash_output import BashOutput
 from assent.tools.edit import Edit
 from assent.tools.editor_changes import CodeActions, Format, Rename
@@ -30,7 +30,7 @@ from assent.tools.write import Write
 
 def builtin_tools(
     *,
-    is_read_only: Callable[[str], bool] = lambda _command: False,
+    is_read_only: ReadOnly = lambda _command, _cwd, _roots: False,
     may_read: MayRead | None = None,
     secrets: Callable[[], Collection[str]] = lambda: (),
     fence: Fence | None = None,
@@ -41,7 +41,7 @@ def builtin_tools(
 ) -> list[AnyTool]:
     """One session's tools.
 
-    `is_read_only` judges a shell command at the session's directory; `may_read` begins a search and tells which
+    `is_read_only` judges a shell command at the directory it would run in; `may_read` begins a search and tells which
     absolute paths it may show (deny rules for Read), and is None when nothing is kept back; `secrets` are values no
     child process may be given; `fence` puts a sandbox around commands; `private_allowed` names hosts on private
     addresses that may be fetched; `agents` are names and descriptions; `editor` adds the editor's tools.

@@ -145,6 +145,10 @@ class Tool(Generic[InputT]):
     def concurrency_safe(self, input: InputT) -> bool:
         return False
 
+    def safe_at(self, input: InputT, *, cwd: str) -> bool:
+        """`concurrency_safe`, for a tool whose answer depends on where the session is now."""
+        return self.concurrency_safe(input)
+
     def action(self, input: InputT, *, cwd: str) -> Action:
         raise NotImplementedError
 
