@@ -67,20 +67,41 @@ def _open_editor(editor: str, folder: Path) -> int:
     if program is None:
         raise AssentError(f"{editor} is not on the PATH; install it, or run `make demo` for the terminal")
     clone = Path(__file__).parents[3]
-    environment = os.environ | {"ASSENT_OFFLINE": "1"}
-    print(f"In the chat, try: {PROMPT}")
-    if editor == "nvim":
-        plugin = clone / "editors" / "neovim"
-        if not plugin.is_dir():
-            raise AssentError("the Neovim plugin is not beside this package; run from a clone of the repository")
-        command = json.dumps([sys.executable, "-m", "assent.cli.main", "serve", "--stdio"])
-        start = ["--cmd", f"set rtp^={plugin}", "--cmd", f"let g:assent = #{{cmd: {command}}}"]
-        return subprocess.run([program, *start, "greeter.py", "+Assent chat"], cwd=folder, env=environment).returncode
+    arguments = _in_neovim(clone) if editor == "nvim" else _in_code(clone, folder)
+    return subprocess.run([program, *arguments], cwd=folder, env=os.environ | {"ASSENT_OFFLINE": "1"}).returncode
+
+
+def _in_neovim(clone: Path) -> list[str]:
+    """The plugin from the clone, the file with the typo, and the prompt already sent."""
+    plugin = clone / "editors" / "neovim"
+    if not plugin.is_dir():
+        raise AssentError("the Neovim plugin is not beside this package; run from a clone of the repository")
+    server = json.dumps([sys.executable, "-m", "assent.cli.main", "serve", "--stdio"])
+    before = ["--cmd", f"set rtp^={plugin}", "--cmd", f"let g:assent = #{{cmd: {server}}}"]
+    return [*before, "greeter.py", f"+Assent ask {PROMPT}"]
+
+
+def _in_code(clone: Path, folder: Path) -> list[str]:
+    """A window of its own with the extension from the clone, which is built first if nobody has."""
     extension = clone / "vscode-extension"
+    if not extension.is_dir():
+        raise AssentError("the VS Code extension is not beside this package; run from a clone of the repository")
     if not (extension / "dist" / "extension.js").is_file():
-        raise AssentError(f"build the extension first: cd {extension} && npm ci && npm run build")
+        _build(extension)
     settings = folder / ".vscode"
     settings.mkdir()
     (settings / "settings.json").write_text(json.dumps({"assent.server.python": sys.executable}), encoding="utf-8")
-    arguments = ["--wait", "--new-window", f"--extensionDevelopmentPath={extension}", str(folder)]
-    return subprocess.run([program, *arguments], env=environment).returncode
+    print(f"In the Assent chat, try: {PROMPT}")
+    return ["--wait", "--new-window", f"--extensionDevelopmentPath={extension}", str(folder)]
+
+
+def _build(extension: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise AssentError("the VS Code extension is not built yet, and that needs npm: install Node 20 or newer")
+    print("Building the VS Code extension, once …")
+    for step in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
+        done = subprocess.run([npm, *step], cwd=extension, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["it says nothing"]
+            raise AssentError(f"`npm {' '.join(step)}` failed in {extension}: {said[0]}")

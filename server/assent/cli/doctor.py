@@ -51,6 +51,7 @@ def examine(folder: Path) -> list[Finding]:
         _data,
         lambda: _settings(folder),
         _editors,
+        _acp,
     ]
     return [finding for check in checks for finding in check()]
 
@@ -142,6 +143,16 @@ def _editors() -> list[Finding]:
         fix = "see README.md for VS Code, Neovim and others"
         return [Finding(name="editors", state="note", text="none found on the PATH", fix=fix)]
     return found
+
+
+def _acp() -> list[Finding]:
+    from assent.cli import acp
+
+    if acp.installed():
+        text = f"agent-client-protocol {metadata.version('agent-client-protocol')}; `assent acp` is what Zed starts"
+        return [Finding(name="acp", state="ok", text=text)]
+    fix = f"for Zed and other ACP editors: {sys.executable} {acp.INSTALL}"
+    return [Finding(name="acp", state="note", text="not installed: only editors that speak LSP can be used", fix=fix)]
 
 
 def _first_line(command: list[str]) -> str:
