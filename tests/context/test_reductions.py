@@ -315,6 +315,14 @@ def test_usage_by_category_adds_up_to_what_was_measured() -> None:  # C8
     assert usage.used == 9_000
     assert usage.free == 51_000
     assert "9,000 of 60,000 tokens in use" in usage.as_text()
+    assert min(usage.system, usage.tools, usage.memory, usage.messages) > 0
+
+
+def test_a_count_below_our_estimates_still_gives_the_messages_their_share() -> None:  # C8
+    usage = context_usage(
+        system=["s" * 4_000], tools=[{"name": "t" * 4_000}], memory="", view=session(2), marks=marks(), measured=1_000
+    )
+    assert usage.used == 1_000 and usage.messages > 0
 
 
 def test_steps_end_at_prompts_and_boundaries() -> None:

@@ -1,6 +1,12 @@
 """Which turn and prompt wrote a line; the mark follows the text."""
 
-from editor.scene import URI, Scene
+import json
+
+import pytest
+
+from assent.editor import proposals
+from assent.editor.proposal import Review
+from editor.scene import PATH, URI, Scene
 
 TEXT = "a\nb\nc\nd\ne\n"
 
@@ -103,3 +109,48 @@ async def test_marks_survive_close_and_reopen() -> None:
     scene.client.close(URI)
     scene.client.open(URI, "top\na\nB\nc\nd\ne\n")
     assert writers(scene) == [False, False, True, False, False, False]
+
+
+async def restarted(scene: Scene, text: str, *, opened: bool = True) -> Scene:
+    """Another process, with the file as it is by then."""
+    saved = json.loads(json.dumps(scene.proposals.dump("s1")))
+    fresh = Scene(text, opened=opened)
+    await fresh.proposals.load("s1", saved)
+    return fresh
+
+
+@pytest.mark.parametrize("review", ["before", "after", "off"])
+@pytest.mark.parametrize("opened", [True, False])
+async def test_the_marks_survive_a_restart_and_so_does_revert(review: Review, opened: bool) -> None:
+    scene = Scene(TEXT)
+    wire = await scene.propose("a\nB1\nB2\nc\nd\nE\n", review=review)
+    if review == "before":
+        await scene.decide(wire, "accept", "accept")
+    scene.type(0, "typed\n")
+    scene.type("B2", "mine\n")
+    assert writers(scene) == [False, False, True, False, True, False, False, True]
+    fresh = await restarted(scene, "more\n" + scene.text, opened=opened)
+    if not opened:
+        fresh.client.open(URI, fresh.disk.files[PATH])
+    assert writers(fresh) == [False, False, False, True, False, True, False, False, True]
+    hover = fresh.editor.provenance.hover(URI, 8)
+    assert hover is not None and hover["prompt"] == "Make it better"
+    reverted = await fresh.proposals.revert(hover["hunkId"])
+    assert reverted["refused"] == [] and fresh.text.endswith("d\ne\n")
+
+
+async def test_marks_whose_lines_are_gone_after_a_restart_are_forgotten() -> None:
+    scene = Scene(TEXT)
+    await scene.propose("a\nB\nc\nd\ne\n", review="off")
+    fresh = await restarted(scene, "something else\n")
+    assert writers(fresh) == [False]
+    assert fresh.proposals.list() == []
+
+
+async def test_a_restart_remembers_the_newest_of_what_was_made_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proposals, "_KEPT_CHARS", 10)
+    scene = Scene(TEXT)
+    for letter in "PQRS":
+        await scene.propose(f"a\n{letter}\nc\nd\ne\n", review="off")
+    saved = scene.proposals.dump("s1")
+    assert [item["hunks"][0]["newText"] for item in saved] == ["R\n", "S\n"]

@@ -25,7 +25,7 @@ from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id
 from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
 from assent.types.permissions import Action, Allow, Ask, Decision, Suggestion
-from assent.types.ports import FileText, ModelEvent, ModelRequest
+from assent.types.ports import CallModel, FileText, ModelEvent, ModelRequest
 from assent.types.usage import Usage
 
 Answer = Sequence[Json] | Callable[[ModelRequest], Awaitable[Sequence[Json]]]
@@ -206,7 +206,7 @@ class Harness:
             return await self.hub.request(f"assent/{method}", params, Call(front=front))
 
 
-def build_engine(spec: EngineSpec, model: ScriptedModel) -> QueryEngine:
+def build_engine(spec: EngineSpec, model: CallModel) -> QueryEngine:
     """What `app.py` does, as small as it can be."""
     options = spec.options
     return QueryEngine(

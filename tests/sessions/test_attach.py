@@ -4,17 +4,23 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import anyio
 import pytest
 
+from assent.engine.query_engine import QueryEngine
 from assent.sessions import ring
+from assent.sessions.deps import EngineSpec
+from assent.sessions.front import FrontFlags
 from assent.storage.paths import session_paths
-from assent.types.blocks import Block, Json
+from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ProtocolError
-from assent.types.ports import ModelRequest
-from sessions.harness import TestFront, running, say, use
+from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
+from assent.types.ports import ModelEvent, ModelRequest
+from assent.types.usage import Usage
+from sessions.harness import TestFront, build_engine, running, say, use
 from sessions.test_turns import Held
 
 
@@ -322,3 +328,58 @@ async def test_damage_in_the_file_is_told(tmp_path: Path) -> None:
         assert answer["damaged"] == 1
         assert [m["content"][0]["text"] for m in answer["messages"]] == ["hi", "ho", "two"]
         await front.until(lambda: any("damaged" in notice["text"] for notice in front.of("notice")))
+
+
+class Halting:
+    """A model that says some words, waits, and says the rest."""
+
+    def __init__(self) -> None:
+        self.halfway, self.go = anyio.Event(), anyio.Event()
+
+    async def __call__(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        def said(event: Json, block: str) -> StreamEvent:
+            return StreamEvent(event=event, message_id="m", block_uuid=block)
+
+        def piece(block: str, text: str) -> StreamEvent:
+            return said({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}, block)
+
+        yield piece("b1", "First.")
+        yield AssistantMessage(uuid="b1", message_id="m", content=(text_block("First."),), model=request.model)
+        yield piece("b2", "Half ")
+        yield piece("b2", "a ")
+        call: Json = {"type": "tool_use", "id": "tu9", "name": "Note", "input": {}}
+        yield said({"type": "content_block_start", "content_block": call}, "b3")
+        self.halfway.set()
+        await self.go.wait()
+        yield piece("b2", "loaf.")
+        yield AssistantMessage(uuid="b2", message_id="m", content=(text_block("Half a loaf."),), model=request.model)
+        yield AssistantFinal(message_id="m", model=request.model, usage=Usage(), stop_reason="end_turn")
+
+
+@pytest.mark.parametrize("partials", [True, False])
+async def test_attaching_in_the_middle_of_a_block_gives_the_words_so_far(tmp_path: Path, partials: bool) -> None:
+    model, front = Halting(), TestFront()
+    late = TestFront(FrontFlags(permissions=True, partials=partials, max_event_rate=0))
+
+    def engine(spec: EngineSpec) -> QueryEngine:
+        return build_engine(spec, model)
+
+    async with running(tmp_path, engine=engine) as app:
+        session = await app.new(front)
+        await app.send(session, "hi", front)
+        await model.halfway.wait()
+        await front.seen("toolPreparing")
+        answer = await app.request("session/attach", late, sessionId=session)
+        assert answer["reset"] is True
+        assert [m["content"][0]["text"] for m in answer["messages"]] == ["hi", "First."]
+        model.go.set()
+        await late.seen("turnFinished")
+        if partials:
+            assert late.params[0]["seq"] == answer["lastSeq"] + 1
+            heard = [params for params in front.params if params["seq"] > answer["lastSeq"]]
+            assert late.params == heard  # no gap, nothing twice
+            assert "".join(event["text"] for event in late.of("textDelta")) == "Half a loaf."
+            assert late.of("toolPreparing")
+        else:
+            assert "textDelta" not in late.types
+        assert [event["id"] for event in late.of("message")] == ["b2"]

@@ -125,3 +125,19 @@ async def test_odd_sizes_are_no_trouble(text: str) -> None:
     log.delta(piece("a", text))
     log.flush()
     assert "".join(event["text"] for event in front.of("textDelta")) == text
+
+
+async def test_deltas_only_a_chat_document_wants_leave_no_gap_for_the_others() -> None:
+    log = EventLog("s", "e")
+    client, document = watching(60, partials=False), TestFront(FrontFlags(partials=True, numbered=False))
+    log.subscribe(client)
+    log.subscribe(document)
+    for text in "abc":
+        log.delta(piece("b", text))
+    log.publish({"type": "notice", "level": "info", "text": "x"})
+    log.delta(piece("b", "d"))
+    log.flush()
+    log.publish({"type": "notice", "level": "info", "text": "y"})
+    assert [params["seq"] for params in client.params] == [1, 2]
+    assert "".join(event["text"] for event in document.of("textDelta")) == "abcd"
+    assert document.types == ["textDelta", "textDelta", "notice", "textDelta", "notice"]

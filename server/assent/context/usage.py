@@ -66,13 +66,17 @@ def context_usage(
     marks: Thresholds,
     measured: int | None = None,
 ) -> ContextUsage:
-    """Estimates by category; when the API has counted the whole, the messages get what the others do not explain."""
+    """Estimates by category; when the API has counted the whole, each gets its share of that count."""
     system_tokens = sum(estimate_text(part) for part in system)
     tool_tokens = sum(estimate_json(tool) for tool in tools)
     memory_tokens = estimate_text(memory)
     message_tokens = estimate_all(view)
-    if measured is not None:
-        message_tokens = max(0, measured - system_tokens - tool_tokens - memory_tokens)
+    estimated = system_tokens + tool_tokens + memory_tokens + message_tokens
+    if measured is not None and estimated:
+        system_tokens = system_tokens * measured // estimated
+        tool_tokens = tool_tokens * measured // estimated
+        memory_tokens = memory_tokens * measured // estimated
+        message_tokens = measured - system_tokens - tool_tokens - memory_tokens
     return ContextUsage(
         system=system_tokens,
         tools=tool_tokens,

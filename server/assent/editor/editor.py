@@ -55,6 +55,7 @@ class Editor:
         )
         self.proposals = Proposals(self.documents, self._landings, sleep=sleep)
         self.provenance = Provenance(self.documents)
+        self.proposals.on_restored = self.provenance.restored
         self._barrier = SaveBarrier(self.documents, client, sleep=sleep)
 
     def workspace(self, *, origin: Callable[[], Origin], review: Callable[[], Review]) -> EditorWorkspace:

@@ -56,6 +56,10 @@ class Hunk:
         return not self.decided and self.state in ("pending", "landed", "edited", "conflict")
 
     @property
+    def made(self) -> bool:
+        return self.state in ("accepted", "landed", "edited")
+
+    @property
     def landed_text(self) -> str:
         return self.new_text if self.placed is None else self.placed
 

@@ -79,6 +79,15 @@ class Proposal:
         """A decision, or the landing of one, is still to come."""
         return any(hunk.state == "pending" for hunk in self.hunks)
 
+    @property
+    def made(self) -> bool:
+        """Something of it is in the file."""
+        return any(hunk.made for hunk in self.hunks)
+
+    @property
+    def size(self) -> int:
+        return sum(len(hunk.old_text) + len(hunk.new_text) for hunk in self.hunks)
+
     def hunk(self, hunk_id: str) -> Hunk | None:
         return next((hunk for hunk in self.hunks if hunk.hunk_id == hunk_id), None)
 
@@ -132,6 +141,7 @@ def to_json(proposal: Proposal, document: Document) -> Json:
         "creates": proposal.creates,
         "target": proposal.target,
         "message": proposal.message,
+        "shown": proposal.shown,
         "hunks": [
             {
                 "hunkId": hunk.hunk_id,
@@ -186,7 +196,7 @@ def from_json(raw: Mapping[str, Any]) -> tuple[Proposal, list[Json]]:
         target=str(raw.get("target", "")),
         message=str(raw.get("message", "")),
         hunks=hunks,
-        shown=True,
+        shown=raw.get("shown") is not False,
         told=True,  # the call that proposed it died with its process
     )
     return proposal, stored

@@ -36,6 +36,7 @@ __all__ = ["Origin", "ProposalEvent", "Proposals", "Review"]
 
 log = logging.getLogger(__name__)
 
+_KEPT_CHARS = 256 * 1024  # of what was made, remembered over a restart
 _KEPT = 200  # proposals nobody can act on any more are kept this long for undo and for questions
 
 
@@ -54,6 +55,7 @@ class Proposals:
         self._sleep = sleep
         self._proposals: dict[str, Proposal] = {}
         self._news = ProposalNews(self._wire)
+        self.on_restored: Callable[[Proposal], None] = lambda _proposal: None  # provenance marks it again
         documents.listen(self._heard)
 
     # --- making and landing ------------------------------------------------------------------------------------------
@@ -217,8 +219,17 @@ class Proposals:
     # --- storage -----------------------------------------------------------------------------------------------------
 
     def dump(self, session_id: str) -> "list[Json]":
-        """What `load` needs in another process."""
-        return [to_json(proposal, self._document(proposal)) for proposal in self.live(session_id)]
+        """What `load` needs in another process: what can be decided, and the newest of what was made, for the hover."""
+        mine = [found for found in self._proposals.values() if found.origin.session_id == session_id]
+        kept = [proposal for proposal in mine if proposal.open and proposal.shown]
+        room = _KEPT_CHARS
+        for proposal in reversed(mine):
+            room -= proposal.size
+            if room < 0:
+                break
+            if not proposal.open and proposal.made:
+                kept.append(proposal)
+        return [to_json(proposal, self._document(proposal)) for proposal in mine if proposal in kept]
 
     async def load(self, session_id: str, saved: Sequence[Mapping[str, Any]]) -> None:
         """Proposals of a session that was resumed, found again in the files as they are now."""
@@ -228,16 +239,22 @@ class Proposals:
             except (KeyError, TypeError, ValueError):
                 log.warning("a stored proposal of session %s could not be read", session_id)
                 continue
-            if proposal.proposal_id in self._proposals:
-                continue
-            text = await self._landings.text_of(proposal.uri, proposal.path)
-            document = self._documents.follow(proposal.uri, text)
-            if text is None and not document.open and not proposal.creates:
-                lose(proposal.hunks, "the file is gone")
-            else:
-                for hunk, item in zip(proposal.hunks, stored, strict=True):
-                    reanchor(hunk, item, document.text)
-            self._proposals[proposal.proposal_id] = proposal
+            if proposal.proposal_id not in self._proposals:
+                await self._restore(proposal, stored)
+
+    async def _restore(self, proposal: Proposal, stored: "list[Json]") -> None:
+        text = await self._landings.text_of(proposal.uri, proposal.path)
+        if text is None and not proposal.open:
+            return  # only its marks would be left, and there is nothing to put them on
+        document = self._documents.follow(proposal.uri, text)
+        if text is None and not document.open and not proposal.creates:
+            lose(proposal.hunks, "the file is gone")
+        else:
+            for hunk, item in zip(proposal.hunks, stored, strict=True):
+                reanchor(hunk, item, document.text)
+        self._proposals[proposal.proposal_id] = proposal
+        self.on_restored(proposal)
+        if proposal.open:
             self._news.publish("updated", proposal)
 
     # --- what happens to documents -----------------------------------------------------------------------------------

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from assent.editor.diff import diff_splices
 from assent.editor.documents import DocumentEvent, Documents
 from assent.editor.hunks import Hunk
 from assent.editor.positions import range_at
 from assent.editor.proposal import Proposal
-from assent.editor.splices import Splice
+from assent.editor.splices import Splice, in_sequence
 from assent.types.blocks import Json
 
 _MOST_SPANS = 5_000  # per document; the oldest writing is forgotten first
@@ -46,15 +47,24 @@ class Provenance:
         for hunk in hunks:
             if hunk.state == "rejected" or hunk.start == hunk.end:
                 continue
-            mark = Mark(
-                session_id=proposal.origin.session_id,
-                turn_id=proposal.origin.turn_id,
-                prompt=proposal.origin.prompt,
-                tool=proposal.tool,
-                proposal_id=proposal.proposal_id,
-                hunk_id=hunk.hunk_id,
-            )
-            spans[:] = [*_without(spans, hunk.start, hunk.end), Span(hunk.start, hunk.end, mark)]
+            spans[:] = [*_without(spans, hunk.start, hunk.end), Span(hunk.start, hunk.end, _mark(proposal, hunk))]
+        del spans[:-_MOST_SPANS]
+
+    def restored(self, proposal: Proposal) -> None:
+        """A proposal of an earlier process, found again: what of its text still stands there is marked as before."""
+        document = self._documents.known(proposal.uri)
+        if document is None:
+            return
+        spans = self._spans.setdefault(proposal.uri, [])
+        for hunk in proposal.hunks:
+            if not hunk.made:
+                continue
+            left = [Span(0, len(hunk.landed_text), _mark(proposal, hunk))]
+            for change in in_sequence(diff_splices(hunk.landed_text, document.text[hunk.start : hunk.end])):
+                _follow(left, change)
+            for span in left:
+                start, end = hunk.start + span.start, hunk.start + span.end
+                spans[:] = [*_without(spans, start, end), Span(start, end, span.mark)]
         del spans[:-_MOST_SPANS]
 
     def at(self, uri: str, line: int) -> Span | None:
@@ -104,6 +114,17 @@ class Provenance:
             _follow(spans, change)
         if event.kind == "closed" and self._documents.known(event.uri) is None:
             del self._spans[event.uri]  # nobody follows the file, so the marks would drift
+
+
+def _mark(proposal: Proposal, hunk: Hunk) -> Mark:
+    return Mark(
+        session_id=proposal.origin.session_id,
+        turn_id=proposal.origin.turn_id,
+        prompt=proposal.origin.prompt,
+        tool=proposal.tool,
+        proposal_id=proposal.proposal_id,
+        hunk_id=hunk.hunk_id,
+    )
 
 
 def _follow(spans: list[Span], change: Splice) -> None:

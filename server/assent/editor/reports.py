@@ -15,7 +15,7 @@ def report(proposal: Proposal) -> str:
         return ""
     lines: list[str] = []
     if hunks:
-        taken = sum(hunk.state in ("accepted", "landed", "edited") for hunk in hunks)
+        taken = sum(hunk.made for hunk in hunks)
         notes = [note for number, hunk in enumerate(hunks, 1) if (note := _note(number, hunk))]
         lines.append("; ".join([f"{taken} of {len(hunks)} hunks accepted", *notes]) + ".")
     if proposal.message:
@@ -25,8 +25,7 @@ def report(proposal: Proposal) -> str:
 
 def outcome_of(proposal: Proposal) -> tuple[str, bool]:
     """What became of it, for a model that was told nothing of it yet, or too little; and whether anything was made."""
-    made = any(hunk.state in ("accepted", "landed", "edited") for hunk in proposal.hunks)
-    if not made:
+    if not proposal.made:
         return f"{proposal.path} was not changed. {report(proposal)}".strip(), False
     change = "Created" if proposal.creates else "Changed"
     return f"{change} {proposal.path}. {report(proposal) or 'The user accepted all of it.'}", True

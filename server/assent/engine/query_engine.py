@@ -91,6 +91,11 @@ class QueryEngine:
         if self._turn is not None:
             self._turn.stop("abort")
 
+    async def announce(self) -> None:
+        """Someone is about to be asked about what the prompt itself needs: the turn is on from here (Q3)."""
+        if self._turn is not None:
+            await self._turn.begin(init_of(self._turn))
+
     def book(self, model: str, usage: Usage, cost_usd: float) -> None:
         """Count a call made beside the conversation, a classifier's or a web search, as the session's (Q9)."""
         self._conversation.ledger.book(model, usage, cost_usd)

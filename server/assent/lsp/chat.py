@@ -38,7 +38,7 @@ class Chat:
 
     @property
     def flags(self) -> FrontFlags:
-        return FrontFlags(partials=True, max_event_rate=EDITS_PER_SECOND)
+        return FrontFlags(partials=True, max_event_rate=EDITS_PER_SECOND, numbered=False)
 
     def event(self, params: Json) -> None:
         if params.get("parentToolUseId"):
@@ -98,7 +98,7 @@ class Chat:
             self._work.clear()
             while self._waiting and self.open:
                 await self._write_once()
-                await asyncio.sleep(1 / EDITS_PER_SECOND)
+                await asyncio.sleep(1 / EDITS_PER_SECOND)  # the pace protocol.md sets, not a wait for something
 
     async def _write_once(self) -> None:
         text = self._waiting

@@ -41,7 +41,8 @@ class EditorClient:
             edit: Json = {"documentChanges": [{"textDocument": {"uri": uri, "version": version}, "edits": edits}]}
         else:
             edit = {"changes": {uri: edits}}
-        answer = await self._request("workspace/applyEdit", {"label": label, "edit": edit})
+        # The change itself tells that the edit is in, often before the answer does: it must not be recalled then.
+        answer = await self._request("workspace/applyEdit", {"label": label, "edit": edit}, recall=False)
         return answer.get("applied") is True
 
     async def save(self, uris: list[str]) -> Json:
@@ -78,9 +79,9 @@ class EditorClient:
         value = answer.get("value")
         return cast("Json", value) if answer["status"] == "success" and isinstance(value, dict) else None
 
-    async def _request(self, method: str, params: Json) -> Json:
+    async def _request(self, method: str, params: Json, *, recall: bool = True) -> Json:
         try:
-            answer: Any = await self._peer.request(method, params)
+            answer: Any = await self._peer.request(method, params, recall=recall)
         except RemoteError as error:
             raise ClientGone(f"{method}: {error}") from None
         return cast("Json", answer) if isinstance(answer, dict) else {}

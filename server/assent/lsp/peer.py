@@ -61,8 +61,11 @@ class Peer:
 
     # --- outgoing -------------------------------------------------------------------------------------------------
 
-    async def request(self, method: str, params: Any, *, id: str | None = None) -> Any:
-        """The other side's result. Raises RemoteError; when cancelled, tells the other side and forgets the answer."""
+    async def request(self, method: str, params: Any, *, id: str | None = None, recall: bool = True) -> Any:
+        """The other side's result. Raises RemoteError; when cancelled, tells the other side and forgets the answer.
+
+        Without `recall` it is not told: what was asked for is wanted all the same, only not the answer.
+        """
         id = id or new_id()
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._outgoing[id] = answer
@@ -70,7 +73,8 @@ class Peer:
         try:
             return await answer
         except asyncio.CancelledError:
-            self.notify("$/cancelRequest", {"id": id})
+            if recall:
+                self.notify("$/cancelRequest", {"id": id})
             raise
         finally:
             self._outgoing.pop(id, None)

@@ -108,6 +108,10 @@ class Engine(Protocol):
         token_budget: int | None = None,
     ) -> AsyncGenerator[Message, None]: ...
 
+    async def announce(self) -> None:
+        """Let the running turn begin now, because someone is to be asked a question that belongs to it."""
+        ...
+
     def context(self) -> Json:
         """`assent/session/context` (C8)."""
         ...

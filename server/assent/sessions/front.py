@@ -36,6 +36,7 @@ class FrontFlags:
     save: bool = False
     partials: bool = False
     max_event_rate: int = DEFAULT_EVENT_RATE  # frames per second and block; 0 = no merging
+    numbered: bool = True  # False: it counts no numbers, so deltas only for it stay out of the stream
 
 
 class Front(Protocol):

@@ -6,6 +6,8 @@ Rules:
    front's rate. Any other event first flushes what waits, so nothing is reordered. No deltas if nobody wants them.
 3. The last `RING` events can be replayed. Older ones are in the transcript, as messages.
 4. A subscription can be held: events wait until the wire has written the answer that names their id.
+5. A front that counts no numbers (a chat document) gets deltas that nobody else wants beside the stream: a client
+   without partials must not see their numbers missing.
 """
 
 import asyncio
@@ -74,6 +76,7 @@ class EventLog:
         self._bytes = 0
         self._pending: dict[tuple[str, str], tuple[Delta, list[str]]] = {}
         self._sent: dict[tuple[str, str], float] = {}
+        self._growing: dict[str, int] = {}  # blocks and calls still being written, with the number of their first event
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -124,6 +127,11 @@ class EventLog:
         skip = after_seq + 1 - self.first_seq
         return [cast("Json", orjson.loads(line)) for index, line in enumerate(self._ring) if index >= skip]
 
+    def replay_growing(self) -> list[Json]:
+        """Everything since the oldest block that is still being written, for a front that comes in the middle of it."""
+        begun = min(self._growing.values(), default=0)
+        return (self.replay(begun - 1) or []) if begun >= self.first_seq else []
+
     def subscribe(self, front: Front) -> Subscription:
         found = self.subscriptions.get(id(front))
         if found is None:
@@ -137,14 +145,23 @@ class EventLog:
         """What follows belongs to no turn, and the blocks of the last one get no more deltas."""
         self.turn_id = self.step_id = None
         self._sent.clear()
+        self._growing.clear()
 
     def _emit(self, delta: Delta, text: str, now: float) -> None:
         self._sent[(delta.type, delta.id)] = now
-        # No stepId: there are thousands of these, and their block names the step's message.
-        self._publish({"type": delta.type, delta.id_field: delta.id, delta.text_field: text}, delta.parent, step=False)
+        event: Json = {"type": delta.type, delta.id_field: delta.id, delta.text_field: text}
+        wanting = [found for found in self.subscriptions.values() if found.front.flags.partials]
+        if any(found.front.flags.numbered for found in wanting):
+            # No stepId: there are thousands of these, and their block names the step's message.
+            self._publish(event, delta.parent, step=False)
+            return
+        beside: Json = {"sessionId": self.session_id, "seq": self.last_seq, "event": event}
+        for subscription in wanting:
+            subscription.deliver(beside if delta.parent is None else {**beside, "parentToolUseId": delta.parent})
 
     def _publish(self, event: Json, parent: str | None, *, outside_turn: bool = False, step: bool = True) -> int:
         self.last_seq += 1
+        self._grown(event)
         params: Json = {"sessionId": self.session_id, "seq": self.last_seq}
         if self.turn_id is not None and not outside_turn:
             params["turnId"] = self.turn_id
@@ -157,6 +174,22 @@ class EventLog:
         for subscription in list(self.subscriptions.values()):
             subscription.deliver(params)
         return self.last_seq
+
+    def _grown(self, event: Json) -> None:
+        """Keep account of what is only half said."""
+        match event:
+            case {"type": "textDelta" | "thinkingDelta", "blockId": str(block)}:
+                self._growing.setdefault(block, self.last_seq)
+            case {"type": "toolPreparing" | "toolInputDelta", "toolUseId": str(call)}:
+                self._growing.setdefault(call, self.last_seq)
+            case {"type": "message", "id": str(block)}:
+                self._growing.pop(block, None)
+                for part in cast("list[Json]", event.get("content", [])):
+                    self._growing.pop(str(part.get("id")), None)
+            case {"type": "tombstone"}:
+                self._growing.clear()
+            case _:
+                pass
 
     def _remember(self, params: Json) -> Json:
         """Keep the event as bytes (a tenth of the memory of the objects); gives it back in a form JSON can hold."""

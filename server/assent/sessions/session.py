@@ -240,6 +240,9 @@ class Session:
     def publish(self, event: Json) -> None:
         self.events.publish(event)
 
+    async def announce(self) -> None:
+        await self.turns.announce()
+
     def notice(self, level: str, text: str) -> None:
         self.publish({"type": "notice", "level": level, "text": text})
 
@@ -271,7 +274,8 @@ class Session:
         self._on_change(self)
 
     def snapshot(self, path: str, before: FileText | None) -> None:
-        """The editor is about to land a reviewed hunk in this file (S3)."""
+        """The editor is about to land a hunk in this file (S3)."""
+        self.proposals.changed()
         try:
             self.history.before(path, before, at=self.record.end, turn_id=self.turn_id)
         except OSError as error:

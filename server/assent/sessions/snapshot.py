@@ -20,10 +20,17 @@ def attach(session: Session, params: Json, call: Call) -> Json:
     # Nothing is awaited in here: the page, the number and the subscription are of one moment.
     events.flush()
     missed = events.replay(int(after)) if params.get("epoch") == events.epoch and after is not None else None
+    reset = missed is None
     page: transcript.Page | None = None
+    last_seq = events.last_seq
+    coming = set(session.turns.unshown)
     if missed is None or cursor is not None:
         page = transcript.newest_page(session.record.path, cursor=cursor)
-    last_seq = events.last_seq
+    if missed is None and cursor is None and call.front is not None and call.front.flags.partials:
+        # In the middle of an answer: the client gets the words so far as the events they came with.
+        missed = events.replay_growing()
+        last_seq -= len(missed)
+        coming |= {str(params["event"].get("id")) for params in missed if params["event"]["type"] == "message"}
     if cursor is None:
         session.join(call)
         if call.front is not None:
@@ -38,8 +45,8 @@ def attach(session: Session, params: Json, call: Call) -> Json:
     answer: Json = {
         "epoch": events.epoch,
         "lastSeq": last_seq,
-        "reset": missed is None,
-        "messages": wire_page(page, session.turns.unshown) if page else [],
+        "reset": reset,
+        "messages": wire_page(page, coming) if page else [],
         "running": session.running,
         "pendingAsks": session.asks.pending("permission"),
         "pendingElicits": session.asks.pending("elicitation"),

@@ -32,7 +32,7 @@ def acquire(path: Path) -> SessionLock:
         raise ProtocolError(
             "ownedElsewhere",
             "This session is open in another window" + (f" (process {pid})" if pid else ""),
-            hint="Close it there, attach read-only, or fork it.",
+            hint="Close it there, open it here just to read, or go on in a copy of it.",
             data={"pid": pid},
         ) from None
     os.ftruncate(fd, 0)
