@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test lint format check unit coverage editors torture bench clean setup
+.PHONY: help demo test lint format check unit coverage editors torture bench picture clean setup
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ torture: $(VENV)/.tools ## the long seeded runs
 
 bench: $(VENV)/.tools ## ours against the floor, in one interleaved run
 	$(BIN)/python -m benchmarks
+
+picture: $(VENV)/.tools ## draw the README's picture from a real run
+	PYTHONPATH=tests $(BIN)/python -m terminal.picture docs/demo.svg
 
 clean: ## remove what was built
 	rm -rf $(VENV) .cache dist out .pytest_cache .ruff_cache .hypothesis .coverage

@@ -34,7 +34,7 @@ class Terminal:
             env={**env, "TERM": "xterm-256color"},
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=_take_terminal,
+            preexec_fn=take_terminal,
         )
         os.close(child)
 
@@ -74,6 +74,6 @@ class Terminal:
         os.write(self._fd, data.encode())
 
 
-def _take_terminal() -> None:
+def take_terminal() -> None:
     """In the child: the pseudo-terminal becomes its own, so that Ctrl-C is a signal."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
