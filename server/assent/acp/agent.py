@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import anyio
-from acp import PROTOCOL_VERSION, Client, RequestError
 from acp.schema import (
     AgentCapabilities,
     AuthenticateResponse,
@@ -37,6 +36,7 @@ from acp.schema import (
     StopReason,
 )
 
+from acp import PROTOCOL_VERSION, Client, RequestError
 from assent import __version__
 from assent.acp import choices, prompts, trust, updates
 from assent.acp.files import ClientWorkspace
@@ -112,6 +112,8 @@ class AcpAgent:
     async def new_session(self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any) -> NewSessionResponse:
         with _told():
             self._ready()
+            if not cwd:
+                raise ProtocolError("invalidParams", "cwd must be an absolute path")
             call = self._held_call()
             opened = await self.app.sessions.request("assent/session/new", {"cwd": cwd}, call)
             session = self.app.sessions.live[opened["sessionId"]]

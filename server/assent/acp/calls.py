@@ -79,12 +79,16 @@ def result_content(blocks: Sequence[Block]) -> list[Content]:
     for block in blocks:
         if block.get("type") == "text" and str(block.get("text", "")).strip():
             shown.append(text(fenced(str(block["text"]))))
-        elif block.get("type") == "image":
-            source = cast("Json", block.get("source") or {})
-            if source.get("type") == "base64":
-                image = ImageContentBlock(type="image", data=source["data"], mime_type=source["media_type"])
-                shown.append(ContentToolCallContent(type="content", content=image))
+        elif block.get("type") == "image" and (image := picture(block)) is not None:
+            shown.append(ContentToolCallContent(type="content", content=image))
     return shown
+
+
+def picture(block: Block) -> ImageContentBlock | None:
+    source = cast("Json", block.get("source") or {})
+    if source.get("type") != "base64":
+        return None
+    return ImageContentBlock(type="image", data=source["data"], mime_type=source["media_type"])
 
 
 def change_content(plan: EditPlan) -> FileEditToolCallContent:

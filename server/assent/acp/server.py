@@ -9,10 +9,9 @@ import contextlib
 import logging
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from acp import AgentSideConnection
-
+from acp import Agent, run_agent
 from assent.acp.agent import AcpAgent
 from assent.acp.host import Build
 from assent.acp.transport import LineTransport
@@ -50,9 +49,11 @@ async def _serve(build: Build, incoming: int, outgoing: int) -> int:
         async with agent.app:
             transport.start()
             # session/resume and session/close are stable in the protocol; the library still files them as unstable.
-            connection = AgentSideConnection(agent, transport, use_unstable_protocol=True)
+            offered = cast("Agent", agent)  # what it lacks, the library answers as an unknown method
+            serving = asyncio.create_task(run_agent(offered, transport, use_unstable_protocol=True))
+            serving.add_done_callback(lambda _serving: ending.end("nobody listens any more"))
+            background.append(serving)
             await stop.wait()
-        await connection.close()
 
     living = asyncio.create_task(live())
     background.append(asyncio.create_task(in_thread(agent.app.warm_up)))

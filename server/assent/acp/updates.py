@@ -15,6 +15,7 @@ from acp.schema import (
     AvailableCommandInput,
     AvailableCommandsUpdate,
     Cost,
+    ImageContentBlock,
     PlanEntry,
     PlanEntryStatus,
     TextContentBlock,
@@ -106,11 +107,8 @@ class Translator:
                         str(block["tool_use_id"]), calls.blocks_of(block.get("content")), is_error=error
                     )
             match message.get("role"):
-                case "user" if not message.get("meta") and "kind" not in message and (words := text_of(content)):
-                    chunk = TextContentBlock(type="text", text=words)
-                    yield UserMessageChunk(
-                        session_update="user_message_chunk", content=chunk, message_id=str(message["id"])
-                    )
+                case "user" if not message.get("meta") and "kind" not in message:
+                    yield from _prompted(content, str(message["id"]))
                 case "assistant":
                     yield from self._message(message, None)
                 case "system":
@@ -246,6 +244,17 @@ def commands_of(commands: Sequence[Json]) -> AvailableCommandsUpdate:
         for command in commands
     ]
     return AvailableCommandsUpdate(session_update="available_commands_update", available_commands=available)
+
+
+def _prompted(content: Sequence[Json], id: str) -> Iterator[UserMessageChunk]:
+    for block in content:
+        chunk: TextContentBlock | ImageContentBlock | None = None
+        if block.get("type") == "text" and block.get("text"):
+            chunk = TextContentBlock(type="text", text=block["text"])
+        elif block.get("type") == "image":
+            chunk = calls.picture(block)
+        if chunk is not None:
+            yield UserMessageChunk(session_update="user_message_chunk", content=chunk, message_id=id)
 
 
 def _aside(event: Json) -> Iterator[Update]:

@@ -1,0 +1,156 @@
+"""Who may allow what over ACP: asks, their options, and everything that is not a clear yes."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acp.schema import ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities, FileEditToolCallContent
+
+from acpclient import Asked, Editor, Running, always, running
+from fakeapi import FakeApi, text, tool
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def wants_to_write(api: FakeApi, path: Path) -> None:
+    api.reply(tool("Bash", command=f"touch {path}"))
+    api.reply(text("Done."))
+
+
+async def test_an_allowed_command_runs(run: Running, api: FakeApi, workspace: Path) -> None:
+    wants_to_write(api, workspace / "made.txt")
+    run.editor.answer = always("allow")
+    await run.prompt(await run.new(workspace), "make it")
+    assert (workspace / "made.txt").exists()
+    [asked] = run.editor.asked
+    assert (asked.call.kind, asked.call.status) == ("execute", "pending")
+    assert f"touch {workspace / 'made.txt'}" in asked.words
+    [call] = run.editor.calls().values()
+    assert call["tool_call_id"] == asked.call.tool_call_id
+    assert call["statuses"] == ["pending", "in_progress", "completed"]
+
+
+@pytest.mark.parametrize("answer", ["reject", None, "no-such-option", ""], ids=["no", "cancelled", "unknown", "empty"])
+async def test_everything_but_a_clear_yes_is_a_no(
+    run: Running, api: FakeApi, workspace: Path, answer: str | None
+) -> None:
+    wants_to_write(api, workspace / "never.txt")
+    run.editor.answer = lambda _asked: answer
+    assert (await run.prompt(await run.new(workspace), "make it")).stop_reason == "end_turn"
+    assert not (workspace / "never.txt").exists()
+    [result] = api.requests[-1].tool_results.values()
+    assert result["is_error"] and "denied" in str(result["content"])
+    [call] = run.editor.calls().values()
+    assert call["status"] == "failed"
+
+
+async def test_a_client_that_fails_to_ask_has_not_allowed(run: Running, api: FakeApi, workspace: Path) -> None:
+    def breaks(_asked: Asked) -> str:
+        raise RuntimeError("the dialog broke")
+
+    wants_to_write(api, workspace / "never.txt")
+    run.editor.answer = breaks
+    await run.prompt(await run.new(workspace), "make it")
+    assert not (workspace / "never.txt").exists()
+
+
+async def test_the_first_option_is_a_no_and_a_lasting_one_shows_its_rule(
+    run: Running, api: FakeApi, workspace: Path
+) -> None:
+    api.reply(tool("Bash", command="make build"))
+    api.reply(tool("Bash", command="make build"))
+    api.reply(text("Twice."))
+    run.editor.answer = always("allow:session")
+    await run.prompt(await run.new(workspace), "build it, twice")
+    [asked] = run.editor.asked  # the second one was covered
+    assert [option.kind for option in asked.options[:2]] == ["reject_once", "allow_once"]
+    lasting = next(option for option in asked.options if option.option_id == "allow:session")
+    assert lasting.kind == "allow_always" and "Bash(make build" in lasting.name
+
+
+async def test_an_edit_is_asked_with_its_change(run: Running, api: FakeApi, workspace: Path) -> None:
+    api.reply(tool("Read", file_path="greeter.py"))
+    api.reply(tool("Edit", file_path="greeter.py", old_string='"Helo"', new_string='"Hello"'))
+    api.reply(text("Fixed."))
+    run.editor.answer = always("allow")
+    await run.prompt(await run.new(workspace), "fix it")
+    [asked] = run.editor.asked
+    change: Any = (asked.call.content or [])[0]
+    assert isinstance(change, FileEditToolCallContent)
+    assert (change.path, change.old_text) == (str(workspace / "greeter.py"), 'def greet():\n    return "Helo"\n')
+    assert change.new_text == 'def greet():\n    return "Hello"\n'
+    shown = run.editor.calls()[asked.call.tool_call_id]
+    assert shown["content"] == [change] and shown["kind"] == "edit"
+    assert (workspace / "greeter.py").read_text() == change.new_text
+
+
+async def test_cancelling_while_asked_ends_the_turn_and_allows_nothing(
+    run: Running, api: FakeApi, workspace: Path
+) -> None:
+    wants_to_write(api, workspace / "never.txt")
+    late = asyncio.Event()
+
+    async def slow(_asked: Asked) -> str:
+        await late.wait()
+        return "allow"
+
+    run.editor.answer = slow
+    session = await run.new(workspace)
+    asking = asyncio.create_task(run.prompt(session, "make it"))
+    await run.editor.until(lambda: run.editor.asked)
+    await run.agent.cancel(session_id=session)
+    assert (await asking).stop_reason == "cancelled"
+    late.set()  # the answer comes after all, to a question nobody has any more
+    run.editor.forget()
+    api._script.clear()
+    api.reply(text("Nothing was made."))
+    await run.prompt(session, "and?")
+    assert not (workspace / "never.txt").exists()
+
+
+async def test_a_plan_is_approved_and_the_mode_follows(run: Running, api: FakeApi, workspace: Path) -> None:
+    api.reply(tool("ExitPlanMode", plan="1. Do *this*"))
+    api.reply(text("Begun."))
+    run.editor.answer = always("allow")
+    session = await run.new(workspace)
+    await run.agent.set_session_mode(session_id=session, mode_id="plan")
+    await run.prompt(session, "plan it")
+    [asked] = run.editor.asked
+    assert asked.call.kind == "switch_mode"
+    assert "1. Do *this*" in asked.words
+    assert run.editor.of("current_mode_update")[-1].current_mode_id == "default"
+    options = {option.id: option.current_value for option in run.editor.of("config_option_update")[-1].config_options}
+    assert options["mode"] == "default"
+
+
+QUESTION = {
+    "question": "Which colour?",
+    "header": "Colour",
+    "options": [{"label": "Red", "description": "like a rose"}, {"label": "Blue"}],
+}
+
+
+async def test_a_question_is_declined_where_the_client_has_no_forms(
+    run: Running, api: FakeApi, workspace: Path
+) -> None:
+    api.reply(tool("AskUserQuestion", questions=[QUESTION]))
+    api.reply(text("Red, then."))
+    await run.prompt(await run.new(workspace), "paint it")
+    [result] = api.requests[-1].tool_results.values()
+    assert "did not answer" in str(result["content"])
+
+
+async def test_a_question_is_a_form_where_the_client_has_them(api: FakeApi, place: Path, workspace: Path) -> None:
+    api.reply(tool("AskUserQuestion", questions=[QUESTION, {**QUESTION, "multiSelect": True}]))
+    api.reply(text("Painted."))
+    editor = Editor(form={"q1": "Blue", "q2": ["Red", "Mauve"], "q2_other": "matt"})
+    forms = ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()))
+    async with running(place / "forms", env=api.env, editor=editor, capabilities=forms) as run:
+        await run.prompt(await run.new(workspace), "paint it")
+    [(_, mode)] = editor.forms
+    schema = json.loads(mode.requested_schema.model_dump_json(by_alias=True, exclude_none=True))
+    assert [choice["const"] for choice in schema["properties"]["q1"]["oneOf"]] == ["Red", "Blue"]
+    [result] = api.requests[-1].tool_results.values()
+    assert "Which colour? → Blue\nWhich colour? → Red, in own words: matt" in str(result["content"])

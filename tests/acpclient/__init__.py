@@ -1,0 +1,252 @@
+"""An editor that speaks ACP: the protocol library's own client side, driving the spawned program.
+
+It records every update, answers permission requests as it was told, and has buffers, whose unsaved text it reports.
+"""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from acp.client.connection import ClientSideConnection
+from acp.schema import (
+    AcceptElicitationResponse,
+    AllowedOutcome,
+    ClientCapabilities,
+    DeniedOutcome,
+    FileSystemCapabilities,
+    InitializeResponse,
+    PermissionOption,
+    PromptResponse,
+    ReadTextFileResponse,
+    RequestPermissionResponse,
+    TextContentBlock,
+    ToolCallUpdate,
+    WriteTextFileResponse,
+)
+
+from acp import Client, RequestError, connect_to_agent
+
+COMMAND = (sys.executable, "-m", "assent.cli.main", "acp")
+PATIENCE = 120.0  # seconds; never reached but on a machine that is stuck
+FIELDS = tuple(ToolCallUpdate.model_fields)
+NOTE = "> **Assent:** "
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
+
+FILES = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=True))
+
+
+@dataclass(slots=True)
+class Asked:
+    session_id: str
+    call: ToolCallUpdate
+    options: list[PermissionOption]
+
+    @property
+    def ids(self) -> list[str]:
+        return [option.option_id for option in self.options]
+
+    @property
+    def words(self) -> str:
+        contents: list[Any] = list(self.call.content or [])
+        return "\n".join(each.content.text for each in contents if each.type == "content")
+
+
+def always(option_id: str) -> Callable[[Asked], str | None]:
+    return lambda _asked: option_id
+
+
+@dataclass(slots=True)
+class Editor:
+    """Implements the library's `Client`; methods the protocol makes optional are left to the library to refuse."""
+
+    answer: Callable[[Asked], Any] = field(default=always("reject"))
+    buffers: dict[str, str] = field(default_factory=dict[str, str])  # unsaved text, by path
+    saves: bool = True
+    refuses: set[str] = field(default_factory=set[str])  # paths it will not open or write
+    formats: Callable[[str], str] = lambda text: text
+    form: dict[str, Any] | None = None
+    updates: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    asked: list[Asked] = field(default_factory=list[Asked])
+    written: list[str] = field(default_factory=list[str])
+    forms: list[Any] = field(default_factory=list[Any])
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    # --- the library's Client ----------------------------------------------------------------------------------------
+
+    def on_connect(self, conn: Any) -> None: ...
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+        self.updates.append((session_id, update))
+        self._tell()
+
+    async def request_permission(
+        self, session_id: str, tool_call: ToolCallUpdate, options: list[PermissionOption], **_: Any
+    ) -> RequestPermissionResponse:
+        asked = Asked(session_id, tool_call, options)
+        self.asked.append(asked)
+        self._tell()
+        chosen = self.answer(asked)
+        if asyncio.iscoroutine(chosen):
+            chosen = await chosen
+        if chosen is None:
+            return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+        return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=str(chosen)))
+
+    async def read_text_file(self, session_id: str, path: str, **_: Any) -> ReadTextFileResponse:
+        if path in self.refuses:
+            raise RequestError.invalid_params({"path": path})
+        if path in self.buffers:
+            return ReadTextFileResponse(content=self.buffers[path])
+        saved = _saved(path)
+        if saved is None:
+            raise RequestError.resource_not_found(path)
+        return ReadTextFileResponse(content=saved.decode().replace("\r\n", "\n"))  # as editors keep it
+
+    async def write_text_file(self, session_id: str, path: str, content: str, **_: Any) -> WriteTextFileResponse:
+        if path in self.refuses:
+            raise RequestError.invalid_params({"path": path})
+        self.written.append(path)
+        content = self.formats(content)
+        if self.saves:
+            _save(path, content)
+            self.buffers.pop(path, None)
+        else:
+            self.buffers[path] = content
+        return WriteTextFileResponse()
+
+    async def create_elicitation(self, message: str, mode: Any, **_: Any) -> Any:
+        self.forms.append((message, mode))
+        return AcceptElicitationResponse(action="accept", content=self.form or {})
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        raise RequestError.method_not_found(method)
+
+    # --- what a test looks at ----------------------------------------------------------------------------------------
+
+    def of(self, kind: str) -> list[Any]:
+        return [update for _, update in self.updates if update.session_update == kind]
+
+    def text(self, kind: str = "agent_message_chunk") -> str:
+        """What the model said; on a busy machine Assent may have had a word about waiting for it."""
+        return "".join(update.content.text for update in self.of(kind) if NOTE not in update.content.text)
+
+    def notes(self) -> str:
+        """What Assent itself said."""
+        return "".join(u.content.text for u in self.of("agent_message_chunk") if NOTE in u.content.text)
+
+    def calls(self) -> dict[str, dict[str, Any]]:
+        """Every tool call as the client would show it: later fields over earlier ones."""
+        shown: dict[str, dict[str, Any]] = {}
+        for update in self.of_calls():
+            fields = {name: value for name in FIELDS if (value := getattr(update, name)) is not None}
+            if update.session_update == "tool_call":
+                assert update.tool_call_id not in shown, "a call is begun once"
+                shown[update.tool_call_id] = {"statuses": []}
+            call = shown[update.tool_call_id]  # a KeyError: the client would not know this call
+            call.update(fields)
+            if update.status is not None:
+                call["statuses"].append(update.status)
+        return shown
+
+    def of_calls(self) -> list[Any]:
+        return [update for _, update in self.updates if update.session_update in ("tool_call", "tool_call_update")]
+
+    async def until(self, holds: Callable[[], object]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not holds():
+                self.changed.clear()
+                await self.changed.wait()
+
+    def forget(self) -> None:
+        self.updates.clear()
+        self.asked.clear()
+        self.written.clear()
+
+    def _tell(self) -> None:
+        self.changed.set()
+
+
+@dataclass(slots=True)
+class Running:
+    """One spawned `assent acp` and the editor at the other end."""
+
+    editor: Editor
+    agent: ClientSideConnection
+    process: asyncio.subprocess.Process
+    hello: InitializeResponse | None = None
+
+    async def prompt(self, session_id: str, *parts: Any) -> PromptResponse:
+        blocks = [TextContentBlock(type="text", text=part) if isinstance(part, str) else part for part in parts]
+        async with asyncio.timeout(PATIENCE):
+            return await self.agent.prompt(session_id=session_id, prompt=blocks)
+
+    async def new(self, cwd: Path, **more: Any) -> str:
+        async with asyncio.timeout(PATIENCE):
+            return (
+                await self.agent.new_session(cwd=str(cwd), mcp_servers=more.pop("mcp_servers", []), **more)
+            ).session_id
+
+    async def ended(self, *, within: float) -> int:
+        async with asyncio.timeout(within):
+            return await self.process.wait()
+
+
+def _saved(path: str) -> bytes | None:
+    return Path(path).read_bytes() if Path(path).is_file() else None
+
+
+def _save(path: str, content: str) -> None:
+    """With the line ends the file has."""
+    dos = b"\r\n" in (_saved(path) or b"")
+    Path(path).write_bytes((content.replace("\n", "\r\n") if dos else content).encode())
+
+
+def environment(home: Path, env: Mapping[str, str]) -> dict[str, str]:
+    home.mkdir(parents=True, exist_ok=True)
+    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {
+        "HOME": str(home),
+        "XDG_DATA_HOME": str(home / "data"),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        **env,
+    }
+
+
+@contextlib.asynccontextmanager
+async def running(
+    home: Path,
+    *,
+    env: Mapping[str, str],
+    editor: Editor | None = None,
+    capabilities: ClientCapabilities = FILES,
+    initialize: bool = True,
+    command: tuple[str, ...] = COMMAND,
+) -> AsyncGenerator[Running]:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env=environment(home, env),
+        cwd=home,
+        limit=64 * 1024 * 1024,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    editor = editor or Editor()
+    client: Client = editor  # pyright: ignore[reportAssignmentType] -- terminals are not offered, so never called
+    agent = connect_to_agent(client, process.stdin, process.stdout, use_unstable_protocol=True)
+    run = Running(editor, agent, process)
+    try:
+        if initialize:
+            async with asyncio.timeout(PATIENCE):
+                run.hello = await agent.initialize(protocol_version=1, client_capabilities=capabilities)
+        yield run
+    finally:
+        await agent.close()
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
