@@ -1,4 +1,7 @@
-"""Completion in chat documents: `@` names files, `/` names commands. The sessions layer knows what there is."""
+"""Completion where prompts are written: `@` names files, `/` names commands. The sessions layer knows what there is.
+
+That is in chat documents, and in an editor's own prompt, which it opens as `assent://prompt/SESSION`.
+"""
 
 from typing import TYPE_CHECKING, cast
 
@@ -13,18 +16,20 @@ if TYPE_CHECKING:
 
 _KINDS = {"file": 17, "folder": 19, "command": 3, "agent": 9, "symbol": 18}  # CompletionItemKind
 _TEXT = 1
+_PROMPT = "assent://prompt/"
 
 
 async def offered(connection: "Connection", uri: str, position: Json) -> Json | None:
     uri = same_document(uri)
     document = connection.app.editor.documents.get(uri)
-    if document is None or not is_chat(uri):
+    if document is None or not (is_chat(uri) or uri.startswith(_PROMPT)):
         return None
     offset = offset_at(document.text, document.lines, position, connection.app.editor.documents.encoding)
     start = document.lines.start(document.lines.line_of(offset))
     before = document.text[start:offset]
     params: Json = {"text": before, "offset": len(before)}
-    if session_id := connection.chats.session_of(uri):
+    session_id = uri.removeprefix(_PROMPT) if uri.startswith(_PROMPT) else connection.chats.session_of(uri)
+    if session_id:
         params["sessionId"] = session_id
     answer = await connection.app.sessions.request("assent/complete", params, Call())
     word = _word(before)

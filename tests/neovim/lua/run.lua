@@ -108,6 +108,47 @@ local words = require("assent.drawing").tool_words
 check("a tool is named once", words("Read", "Read a.py"), "`Read` a.py")
 check("a bare tool", words("Read", ""), "`Read`")
 
+local positions = require("assent.positions")
+local accents = "é😀x"
+check("columns of a byte", {
+  positions.column(accents, 6, "utf-8"),
+  positions.column(accents, 6, "utf-16"),
+  positions.column(accents, 6, "utf-32"),
+  positions.column(accents, 99),
+}, { 6, 3, 2, 4 })
+check("bytes of a column", {
+  positions.byte(accents, 6, "utf-8"),
+  positions.byte(accents, 3, "utf-16"),
+  positions.byte(accents, 2, "utf-32"),
+  positions.byte(accents, 99),
+}, { 6, 6, 6, 7 })
+local folder = vim.fn.tempname()
+vim.fn.mkdir(folder, "p")
+local first, second = folder .. "/one.txt", folder .. "/one"
+vim.fn.writefile({ accents }, first)
+vim.fn.writefile({ "plain", accents }, second)
+local function at(line, character)
+  return { start = { line = line, character = character }, ["end"] = { line = line, character = character } }
+end
+check(
+  "positions are counted in the document they name",
+  positions.recount({
+    { uri = vim.uri_from_fname(second), range = at(1, 6) },
+    { range = at(0, 6) },
+    { changes = { [vim.uri_from_fname(second)] = { { range = at(0, 3), newText = "" } } } },
+  }, vim.uri_from_fname(first), "utf-8", "utf-16"),
+  {
+    { uri = vim.uri_from_fname(second), range = at(1, 3) },
+    { range = at(0, 3) },
+    { changes = { [vim.uri_from_fname(second)] = { { range = at(0, 3), newText = "" } } } },
+  }
+)
+vim.cmd.edit(first)
+check("a name is not a pattern", positions.buffer_of(vim.uri_from_fname(second)), nil)
+vim.uv.fs_symlink(first, folder .. "/link")
+check("a link is its file", positions.buffer_of(vim.uri_from_fname(folder .. "/link")), vim.api.nvim_get_current_buf())
+vim.cmd.bdelete()
+
 local typed, told = { "", "x", "7", "" }, nil
 vim.ui.input = function(_, done)
   done(table.remove(typed, 1))

@@ -45,7 +45,9 @@ function M.render(ask, most)
   local title = ask.title
   if ask.proposal then
     local path = vim.uri_to_fname(ask.proposal.uri)
-    title = ("%s %s"):format(ask.tool, vim.fn.fnamemodify(path, ":~:."))
+    local short = vim.fn.fnamemodify(path, ":~:.")
+    local named = title:find(vim.fs.basename(path), 1, true) ~= nil
+    title = named and ("%s %s"):format(ask.tool, short) or ("%s · %s"):format(title, short)
   end
   put(lines, highlights, title, "Title")
   if ask.reason and ask.reason ~= "" then

@@ -109,6 +109,7 @@ local function make(id)
   chats[id] = chat
   map_keys(chat)
   panes.follow(chat)
+  client.attach_prompt(prompt)
   return chat
 end
 
@@ -168,6 +169,7 @@ local function attach(id, callback)
       return
     end
     local chat = make(id)
+    client.attach_prompt(chat.prompt)
     local done = function()
       require("assent.review").load(answer.proposals or {}, id)
       callback(session, chat)

@@ -89,8 +89,13 @@ local function handlers()
       return require(module)[name](params, context)
     end
   end
+  local apply_edit = "workspace/applyEdit"
   local asks, notes = protocol.server_requests, protocol.server_notifications
   return {
+    -- With a label Neovim would say "Workspace edit …" for each hunk, over whatever the user is reading.
+    [apply_edit] = function(err, params, context)
+      return vim.lsp.handlers[apply_edit](err, vim.tbl_extend("force", params, { label = false }), context)
+    end,
     [asks.permission_ask] = serve("assent.ask", "permission"),
     [asks.elicit] = serve("assent.elicit", "elicit"),
     [asks.editor_query] = serve("assent.queries", "query"),
@@ -382,6 +387,15 @@ function M.attach_all(client)
       end
     end,
   })
+end
+
+--- Let the server complete in a prompt, so that every completion plugin that asks language servers works there.
+---@param bufnr integer
+function M.attach_prompt(bufnr)
+  local client = M.running()
+  if client then
+    vim.lsp.buf_attach_client(bufnr, client.id)
+  end
 end
 
 --- Stop the server and start it again; what was open goes on where it was.

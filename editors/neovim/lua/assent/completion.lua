@@ -1,21 +1,11 @@
 --- Completion of @files and /commands in the prompt, answered by the server.
 local client = require("assent.client")
+local positions = require("assent.positions")
 local protocol = require("assent.protocol")
 
 local M = {}
 
 local TIMEOUT = 1000
-
---- How many UTF-16 units a text has: what offsets on the wire count.
----@param text string
----@return integer
-local function units(text)
-  if vim.fn.has("nvim-0.11") == 1 then
-    return vim.str_utfindex(text, "utf-16")
-  end
-  local _, count = vim.str_utfindex(text)
-  return count
-end
 
 --- Whether typing this key here begins something to complete: @ after a space, / at the very start.
 ---@param key "@"|"/"
@@ -45,7 +35,7 @@ function M.omnifunc(findstart, base)
   local before = vim.list_slice(lines, 1, row - 1)
   table.insert(before, lines[row]:sub(1, column) .. base)
   local text = table.concat(before, "\n")
-  local params = { sessionId = vim.b.assent_session, text = text, offset = units(text) }
+  local params = { sessionId = vim.b.assent_session, text = text, offset = positions.column(text, #text) }
   local answer = client.call(running, "request_sync", protocol.requests.complete, params, TIMEOUT, 0)
   local items = {}
   for _, item in ipairs(answer and answer.result and answer.result.items or {}) do

@@ -146,11 +146,11 @@ function M.close(panes)
   end
 end
 
---- A window that shows a file, for opening another there; a new one when there is none.
+--- A window that shows a file, for opening another there: this one, the one before, any; or a new one.
 ---@return integer
 function M.file_window()
-  local candidates = vim.api.nvim_tabpage_list_wins(0)
-  table.insert(candidates, 1, vim.fn.win_getid(vim.fn.winnr("#")))
+  local candidates = { vim.api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr("#")) }
+  vim.list_extend(candidates, vim.api.nvim_tabpage_list_wins(0))
   for _, window in ipairs(candidates) do
     if window ~= 0 and vim.api.nvim_win_get_config(window).relative == "" then
       if vim.bo[vim.api.nvim_win_get_buf(window)].buftype == "" then
@@ -158,7 +158,9 @@ function M.file_window()
       end
     end
   end
-  return vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, { split = "left", win = -1 })
+  local empty = vim.api.nvim_create_buf(false, false)
+  vim.bo[empty].bufhidden = "wipe"
+  return vim.api.nvim_open_win(empty, false, { split = "left", win = -1 })
 end
 
 return M

@@ -1,33 +1,16 @@
---- Questions of the server about the editor, answered by the user's own language servers and buffers, and saving.
+--- Questions of the server about the editor: its buffers, its diagnostics, its selection; and saving. What only a
+--- language server knows is for `language`.
 local async = require("assent.async")
 local client = require("assent.client")
+local language = require("assent.language")
+local positions = require("assent.positions")
 
 local M = {}
-
-local METHODS = {
-  definition = "textDocument/definition",
-  references = "textDocument/references",
-  hover = "textDocument/hover",
-  symbols = "textDocument/documentSymbol",
-  rename = "textDocument/rename",
-  codeActions = "textDocument/codeAction",
-  format = "textDocument/formatting",
-}
 
 ---@param uri string?
 ---@return integer?
 local function buffer_of(uri)
-  if not uri then
-    return nil
-  end
-  local bufnr = vim.fn.bufnr(vim.uri_to_fname(uri))
-  return bufnr ~= -1 and vim.api.nvim_buf_is_loaded(bufnr) and bufnr or nil
-end
-
----@param bufnr integer
----@return integer
-local function version(bufnr)
-  return vim.lsp.util.buf_versions[bufnr] or 0
+  return uri and positions.buffer_of(uri) or nil
 end
 
 ---@param bufnr integer
@@ -36,82 +19,6 @@ local function text_of(bufnr)
   local ending = ({ unix = "\n", dos = "\r\n", mac = "\r" })[vim.bo[bufnr].fileformat]
   local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), ending)
   return vim.bo[bufnr].eol and text .. ending or text
-end
-
----@param bufnr integer
----@param method string
----@return vim.lsp.Client[]
-local function servers(bufnr, method)
-  return vim.tbl_filter(function(each)
-    return each.name ~= "assent"
-  end, vim.lsp.get_clients({ bufnr = bufnr, method = method }))
-end
-
----@param server vim.lsp.Client
----@param method string
----@param params table
----@param bufnr integer
----@param timeout integer
----@return table? err, any result
-local function ask(server, method, params, bufnr, timeout)
-  local answer = async.await(function(resume)
-    local done = function(err, result)
-      resume({ err = err, result = result })
-    end
-    client.call(server, "request", method, params, done, bufnr)
-    vim.defer_fn(function()
-      resume({ err = { message = "no answer in time" } })
-    end, timeout)
-  end)
-  return answer.err, answer.result
-end
-
----@param contents any
----@return string
-local function markdown(contents)
-  return table.concat(vim.lsp.util.convert_input_to_markdown_lines(contents or {}), "\n")
-end
-
----@param params table
----@return table
-local function from_server(params)
-  local bufnr = buffer_of(params.uri)
-  if not bufnr then
-    return { status = "noServer", value = vim.NIL }
-  end
-  local method = METHODS[params.kind]
-  local found = servers(bufnr, method)
-  if #found == 0 then
-    local any = #vim.tbl_filter(function(each)
-      return each.name ~= "assent" and not each.initialized
-    end, vim.lsp.get_clients({ bufnr = bufnr, _uninitialized = true }))
-    return { status = any > 0 and "starting" or "noServer", value = vim.NIL }
-  end
-  local request = { textDocument = { uri = params.uri } }
-  request.position = params.position
-  if params.kind == "references" then
-    request.context = { includeDeclaration = true }
-  elseif params.kind == "rename" then
-    request.newName = params.newName
-  elseif params.kind == "codeActions" then
-    request.range = params.range
-    request.context = { diagnostics = {}, triggerKind = 1 }
-  elseif params.kind == "format" then
-    request.options = { tabSize = vim.bo[bufnr].tabstop, insertSpaces = vim.bo[bufnr].expandtab }
-  end
-  local err, result = ask(found[1], method, request, bufnr, params.timeoutMs or 5000)
-  if err then
-    return { status = "error", value = err.message }
-  end
-  if params.kind == "hover" then
-    result = { markdown = markdown(result and result.contents) }
-  elseif params.kind == "definition" and result then
-    local list = vim.islist(result) and result or { result }
-    result = vim.tbl_map(function(each)
-      return { uri = each.uri or each.targetUri, range = each.range or each.targetSelectionRange }
-    end, list)
-  end
-  return { status = "success", version = version(bufnr), value = result == nil and vim.NIL or result }
 end
 
 --- Diagnostics, once they have been quiet for a moment.
@@ -148,19 +55,10 @@ local function diagnostics(params)
         (each.end_lnum or each.lnum) + 1,
         false
       )[1] or ""
-      local column = function(text, byte)
-        return vim.str_utfindex(text, "utf-16", math.min(byte, #text), false)
-      end
-      if vim.fn.has("nvim-0.11") == 0 then
-        column = function(text, byte)
-          local _, units = vim.str_utfindex(text, math.min(byte, #text))
-          return units
-        end
-      end
       table.insert(list, {
         range = {
-          start = { line = each.lnum, character = column(line, each.col) },
-          ["end"] = { line = each.end_lnum or each.lnum, character = column(last, each.end_col or each.col) },
+          start = { line = each.lnum, character = positions.column(line, each.col) },
+          ["end"] = { line = each.end_lnum or each.lnum, character = positions.column(last, each.end_col or each.col) },
         },
         severity = each.severity,
         code = each.code,
@@ -169,7 +67,7 @@ local function diagnostics(params)
       })
     end
   end
-  return { status = "success", version = version(bufnr), value = list, settled = settled }
+  return { status = "success", version = language.version(bufnr), value = list, settled = settled }
 end
 
 ---@type table<string, fun(params: table): table>
@@ -180,8 +78,9 @@ local answers = {
     if not bufnr then
       return { status = "noServer", value = vim.NIL }
     end
-    local value = { version = version(bufnr), sha256 = vim.fn.sha256(text_of(bufnr)), dirty = vim.bo[bufnr].modified }
-    return { status = "success", version = value.version, value = value }
+    local version, dirty = language.version(bufnr), vim.bo[bufnr].modified
+    local value = { version = version, sha256 = vim.fn.sha256(text_of(bufnr)), dirty = dirty }
+    return { status = "success", version = version, value = value }
   end,
   openEditors = function()
     local value = {}
@@ -191,7 +90,7 @@ local answers = {
       if vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].buftype == "" and name ~= "" then
         table.insert(value, {
           uri = vim.uri_from_bufnr(bufnr),
-          version = version(bufnr),
+          version = language.version(bufnr),
           active = bufnr == current,
           visible = #vim.fn.win_findbuf(bufnr) > 0,
           dirty = vim.bo[bufnr].modified,
@@ -221,7 +120,7 @@ local answers = {
 ---@param params table
 ---@return table
 function M.query(params)
-  local answer = answers[params.kind] or (METHODS[params.kind] and from_server)
+  local answer = answers[params.kind] or (language.answers(params.kind) and language.query)
   if not answer then
     return { status = "error", value = ("this editor does not know %s"):format(params.kind) }
   end

@@ -3,6 +3,8 @@
 local client = require("assent.client")
 local config = require("assent.config")
 local hunks = require("assent.hunks")
+local panes = require("assent.panes")
+local positions = require("assent.positions")
 local protocol = require("assent.protocol")
 local session_store = require("assent.session")
 
@@ -20,13 +22,6 @@ local owners = {}
 ---@field hunk table
 ---@field index integer
 ---@field uri string
-
----@param uri string
----@return integer?
-local function buffer_of(uri)
-  local bufnr = vim.fn.bufnr(vim.uri_to_fname(uri))
-  return bufnr ~= -1 and vim.api.nvim_buf_is_loaded(bufnr) and bufnr or nil
-end
 
 ---@return assent.Place[]
 function M.places()
@@ -56,7 +51,7 @@ end
 
 ---@param uri string
 function M.redraw(uri)
-  local bufnr = buffer_of(uri)
+  local bufnr = positions.buffer_of(uri)
   if not bufnr then
     return
   end
@@ -99,20 +94,38 @@ function M.load(list, session_id)
   end
 end
 
+--- A file to review that no window shows: show it beside the others, or tell of it. The cursor stays where it is.
+---@param uri string
+local function bring_up(uri)
+  local path = vim.uri_to_fname(uri)
+  local bufnr = positions.buffer_of(uri)
+  if bufnr and #vim.fn.win_findbuf(bufnr) > 0 then
+    return
+  end
+  if config.get().review.open_files then
+    bufnr = vim.fn.bufadd(path)
+    vim.fn.bufload(bufnr)
+    vim.bo[bufnr].buflisted = true
+    local window = panes.file_window()
+    local there = vim.api.nvim_win_get_buf(window)
+    if vim.api.nvim_buf_get_name(there) == "" and not vim.bo[there].modified then
+      vim.api.nvim_win_set_buf(window, bufnr)
+    else
+      vim.api.nvim_open_win(bufnr, false, { split = "below", win = window })
+    end
+    M.redraw(uri)
+  elseif config.get().notify then
+    client.notify(("an edit to review in %s; :Assent next goes there"):format(vim.fn.fnamemodify(path, ":~:.")))
+  end
+end
+
 session_store.listen("review", function(session, event)
   if not session then
     return
   end
   if event.type == "editProposed" then
     M.put(event.proposal, session.id)
-    if config.get().notify and not buffer_of(event.proposal.uri) then
-      client.notify("an edit to review in " .. vim.fn.fnamemodify(vim.uri_to_fname(event.proposal.uri), ":~:."))
-    end
-    if config.get().review.open_files and not buffer_of(event.proposal.uri) then
-      local bufnr = vim.fn.bufadd(vim.uri_to_fname(event.proposal.uri))
-      vim.fn.bufload(bufnr)
-      M.redraw(event.proposal.uri)
-    end
+    bring_up(event.proposal.uri)
   elseif event.type == "editUpdated" then
     M.put(event.proposal, session.id)
   elseif event.type == "editResolved" then
@@ -278,6 +291,7 @@ function M.go(step)
   end
   target = target or places[step == 1 and 1 or #places]
   if target.uri ~= here then
+    vim.api.nvim_set_current_win(panes.file_window())
     vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(target.uri)))
   end
   local last = vim.api.nvim_buf_line_count(0)
