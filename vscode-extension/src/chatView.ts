@@ -18,6 +18,10 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   private lastUsed: ChatSurface | undefined;
   private readonly disposables: vscode.Disposable[] = [];
 
+  private readonly hid = new vscode.EventEmitter<void>();
+  /** A chat went out of view, or away. */
+  readonly onHidden = this.hid.event;
+
   constructor(
     readonly context: vscode.ExtensionContext,
     readonly server: ServerProcess,
@@ -25,6 +29,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     readonly review: Review,
   ) {
     this.disposables.push(
+      this.hid,
       vscode.window.registerWebviewViewProvider("assent.chat", this),
       vscode.window.registerWebviewPanelSerializer("assent.chatTab", this),
       server.onDidChange(() => this.tellSurroundings()),
@@ -50,12 +55,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.sidebar = { view, surface };
     this.lastUsed ??= surface;
     view.onDidChangeVisibility(() => {
-      if (!view.visible) surface.hidden();
+      if (view.visible) return;
+      surface.hidden();
+      this.hid.fire();
     });
     view.onDidDispose(() => {
       surface.dispose();
       if (this.sidebar?.view === view) this.sidebar = undefined;
       if (this.lastUsed === surface) this.lastUsed = undefined;
+      this.hid.fire();
     });
     this.badge();
     const sessionId = this.pending ?? this.context.workspaceState.get<string>(SIDEBAR_SESSION);
@@ -170,12 +178,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.lastUsed = surface;
     panel.onDidChangeViewState(() => {
       if (panel.active) this.lastUsed = surface;
-      if (!panel.visible) surface.hidden();
+      if (panel.visible) return;
+      surface.hidden();
+      this.hid.fire();
     });
     panel.onDidDispose(() => {
       surface.dispose();
       this.tabs.delete(panel);
       if (this.lastUsed === surface) this.lastUsed = this.sidebar?.surface;
+      this.hid.fire();
     });
     return surface;
   }

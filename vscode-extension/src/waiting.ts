@@ -18,6 +18,9 @@ export class Waiting implements vscode.Disposable {
   ) {
     this.disposables.push(
       sessions.onWaiting(() => this.changed()),
+      // A question that was in view when it came counts as told only while it stays there.
+      chat.onHidden(() => this.tellAll()),
+      vscode.window.onDidChangeWindowState(() => this.tellAll()),
       sessions.onEvent(({ session, params }) => {
         if (params.event.type === "turnFinished") this.finished(session, params.event.result.isError);
       }),
@@ -58,18 +61,22 @@ export class Waiting implements vscode.Disposable {
   }
 
   private changed(): void {
+    const count = this.sessions.pendingAsks().length + this.sessions.pendingElicits().length;
+    void vscode.commands.executeCommand("setContext", "assent.waiting", count > 0);
+    this.tellAll();
+  }
+
+  private tellAll(): void {
     const asks = this.sessions.pendingAsks();
     const elicits = this.sessions.pendingElicits();
-    void vscode.commands.executeCommand("setContext", "assent.waiting", asks.length + elicits.length > 0);
     for (const ask of asks) this.tell(ask.askId, ask.sessionId, `Assent asks: ${ask.title || ask.tool}`);
     for (const elicit of elicits) this.tell(elicit.elicitId, elicit.sessionId, `Assent has a question: ${elicit.message}`);
   }
 
   private tell(id: string, sessionId: string, text: string): void {
-    if (this.told.has(id)) return;
-    this.told.add(id);
-    if (!setting("notifications.waiting", true)) return;
+    if (this.told.has(id) || !setting("notifications.waiting", true)) return;
     if (this.chat.isShown(sessionId) && vscode.window.state.focused) return;
+    this.told.add(id);
     void vscode.window.showInformationMessage(short(text), "Show").then((chosen) => {
       if (chosen) void this.chat.showSession(sessionId);
     });

@@ -272,6 +272,19 @@ scene("someone who looks elsewhere is told that it waits, and that it has finish
   await answer("All done.");
 });
 
+scene("an ask that was in view is told when someone looks away from it", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch seen.txt", description: "See" } }] }, { blocks: ["Seen."] });
+  await bench.say("ask while I look");
+  await bench.chat.locator(".card.ask").waitFor();
+  assert.equal(await toast(/Assent asks: .*seen\.txt/).count(), 0);
+  await bench.page.keyboard.press("Control+Shift+E");
+  await toast(/Assent asks: .*seen\.txt/).waitFor();
+  await toast(/Assent asks: .*seen\.txt/).locator(".monaco-button").filter({ hasText: "Show" }).click();
+  await bench.chat.locator('.card.ask [data-answer="once"]').click();
+  await answer("Seen.");
+});
+
 scene("a conversation is held and an ask allowed with the keyboard alone, in high contrast", async () => {
   await theme("Dark High Contrast", ".hc-black");
   await bench.newChat();
