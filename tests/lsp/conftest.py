@@ -3,6 +3,7 @@
 Servers are spawned once per module where tests can share one: each costs a second of importing.
 """
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from fakeapi import FakeApi
 from lspclient import Client, Connect, Json, Server
 from lspclient.client import PLUGIN
 
+_BUG = re.compile(r"^\S+ \S+ \d+ (ERROR|CRITICAL) ")
 GREETER = 'def greet():\n    return "Helo"\n\n\ndef part():\n    return "Bye"\n'
 
 
@@ -44,8 +46,12 @@ def api(shared_api: FakeApi) -> FakeApi:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def connect(place: Path) -> AsyncIterator[Connect]:
-    """`await connect(assent=…, api=…)`: an initialized client of a server of its own, offline unless told otherwise."""
+async def connect(place: Path, request: pytest.FixtureRequest) -> AsyncIterator[Connect]:
+    """`await connect(assent=…, api=…)`: an initialized client of a server of its own, offline unless told otherwise.
+
+    Whatever else a test looks at, nothing may have gone wrong in silence: the servers' logs are read at the end. A
+    module that breaks something on purpose names it in `BROKEN_ON_PURPOSE`.
+    """
     clients: list[Client] = []
 
     async def make(
@@ -70,6 +76,8 @@ async def connect(place: Path) -> AsyncIterator[Connect]:
     yield make
     for client in clients:
         await client.close()
+    meant: tuple[str, ...] = getattr(request.module, "BROKEN_ON_PURPOSE", ())  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] -- pytest has no type for it
+    assert [line for line in logged_bugs(place) if not line.endswith(meant)] == []
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -91,3 +99,8 @@ def make_workspace(place: Path) -> Path:
     (folder / "greeter.py").write_text(GREETER)
     (folder / "notes.txt").write_text("one\ntwo\n")
     return folder
+
+
+def logged_bugs(place: Path) -> list[str]:
+    logs = place.glob("**/logs/*.log")
+    return [line for log in logs for line in log.read_text(errors="replace").splitlines() if _BUG.search(line)]

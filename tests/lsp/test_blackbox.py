@@ -115,3 +115,42 @@ async def test_deleting_a_session_tells_those_who_show_its_hunks(client: Client,
     async with asyncio.timeout(60):
         assert (await turn)["result"]["result"] == "Aborted"
     assert not (workspace / "fresh.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "kind"),
+    [
+        ("assent/session/send", [], "invalidParams"),
+        ("assent/session/rename", {"sessionId": "", "title": ""}, "invalidParams"),
+        ("assent/session/new", {"cwd": "here"}, "invalidParams"),
+        ("workspace/executeCommand", {"command": "assent.acceptHunk", "arguments": [5]}, "invalidParams"),
+        ("initialize", {"capabilities": {}}, "invalidRequest"),
+    ],
+)
+async def test_every_error_says_what_to_do(client: Client, method: str, params: Any, kind: str) -> None:
+    with pytest.raises(RpcError) as error:
+        await client.request(method, params)
+    assert error.value.kind == kind and error.value.data["hint"]
+
+
+async def test_completing_in_a_session_nobody_knows_is_an_error(client: Client) -> None:
+    with pytest.raises(RpcError) as error:
+        await client.request("assent/complete", {"sessionId": "nobody", "text": "/", "offset": 1})
+    assert error.value.kind == "unknownSession"
+
+
+async def test_cancelling_the_progress_of_a_tool_run_cancels_the_run(client: Client, workspace: Path) -> None:
+    before = len(client.heard)
+    params = {"name": "Bash", "input": {"command": "echo started; sleep 60"}, "workDoneToken": "mine"}
+    client.answers["assent/permission/ask"] = lambda _params: {"decision": "allow"}
+    _, answer = client.start_request("assent/tool/run", params)
+    begun = await client.wait_notification("$/progress", after=before)
+    assert begun["value"]["kind"] == "begin" and begun["value"]["cancellable"] is True
+    await client.wait_for(
+        lambda m: m.get("method") == "$/progress" and m["params"]["value"]["kind"] == "report", after=before
+    )
+    client.notify("window/workDoneProgress/cancel", {"token": "mine"})
+    with pytest.raises(RpcError) as cancelled:
+        async with asyncio.timeout(60):
+            await answer
+    assert (cancelled.value.code, cancelled.value.kind) == (-32800, "cancelled")

@@ -13,6 +13,7 @@ from fakeapi import FakeApi, hold, text, tool
 from lspclient import Client, Connect, Json, RpcError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+BROKEN_ON_PURPOSE = ("assent/session/attach failed",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,3 +134,15 @@ async def test_status_names_the_file_and_key_of_a_bad_setting(connect: Connect, 
     assert [warning["kind"] for warning in status["warnings"]] == ["settings"]
     assert "settings.json" in status["warnings"][0]["text"] and "maxTurns" in status["warnings"][0]["text"]
     await client.stop()
+
+
+async def test_status_follows_a_settings_file_that_breaks_and_is_mended(connect: Connect, place: Path) -> None:
+    folder = project_settings(place, "breaking", {})
+    client = await connect(assent={"client": {}}, root=folder, home=place / "breaking-home")
+    await client.wait_notification("assent/status")
+    for text, broken in (('{"permissions": ', True), ("{}", False)):
+        before = len(client.heard)
+        (folder / ".assent" / "settings.json").write_text(text)
+        status = await client.wait_notification("assent/status", after=before)
+        assert ["settings.json" in warning["text"] for warning in status["warnings"]] == [True] * broken
+    await client.stop()

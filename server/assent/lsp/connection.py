@@ -86,6 +86,7 @@ class Connection:
         self._life: asyncio.Task[None] | None = None
         self.front.listen(self.status.heard)
         self.front.listen(self.progress.heard)
+        self.app.sessions.on_settings.append(self.status.publish)
         configuration.apply(self, client.options.settings or {})
         trust.vouch(self)
         self._register()

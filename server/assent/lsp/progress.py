@@ -1,5 +1,9 @@
-"""One work-done progress per turn, saying what is happening; cancelling it interrupts the turn."""
+"""One work-done progress per turn, saying what is happening; cancelling it interrupts the turn.
 
+A tool run under the client's own token is told and cancelled in the same way.
+"""
+
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from assent.lsp.peer import RemoteError
@@ -14,11 +18,11 @@ _CAPABILITY = "window.workDoneProgress"
 class RequestProgress:
     """Progress under a token: the client's own for a request, ours for a turn."""
 
-    def __init__(self, connection: "Connection", token: str | int, *, title: str, cancellable: bool) -> None:
+    def __init__(self, connection: "Connection", token: str | int, *, title: str) -> None:
         self._connection = connection
         self._token = token
         self._said = ""
-        self._send({"kind": "begin", "title": title, "cancellable": cancellable})
+        self._send({"kind": "begin", "title": title, "cancellable": True})
 
     def report(self, text: str) -> None:
         line = text.strip().splitlines()[-1][:120] if text.strip() else ""
@@ -39,9 +43,16 @@ class TurnProgress:
         self._turns: dict[str, RequestProgress] = {}  # by turnId, which is the token too
         self._sessions: dict[str, str] = {}  # turnId → sessionId
         self._unfinished: dict[str, str] = {}  # being created: turnId → what to say first
+        self._requests: dict[str | int, tuple[RequestProgress, Callable[[], None]]] = {}  # by the client's token
 
-    def of_request(self, token: str | int, *, title: str) -> RequestProgress:
-        return RequestProgress(self._connection, token, title=title, cancellable=False)
+    def of_request(self, token: str | int, *, title: str, cancel: Callable[[], None]) -> RequestProgress:
+        progress = RequestProgress(self._connection, token, title=title)
+        self._requests[token] = (progress, cancel)
+        return progress
+
+    def end_request(self, token: str | int) -> None:
+        if (known := self._requests.pop(token, None)) is not None:
+            known[0].end()
 
     def heard(self, params: Json) -> None:
         turn_id = params.get("turnId")
@@ -61,6 +72,9 @@ class TurnProgress:
 
     def cancelled(self, params: Any) -> None:
         token = cast("Json", params).get("token") if isinstance(params, dict) else None
+        if isinstance(token, str | int) and (known := self._requests.get(token)) is not None:
+            known[1]()
+            return
         session_id = self._sessions.get(token) if isinstance(token, str) else None
         if session_id is not None:
             work = self._connection.app.sessions.request("assent/session/interrupt", {"sessionId": session_id})
@@ -74,7 +88,7 @@ class TurnProgress:
             return
         text = self._unfinished.pop(turn_id, None)
         if text is not None:  # else the turn was over before the client had made its progress
-            progress = RequestProgress(self._connection, turn_id, title="Assent", cancellable=True)
+            progress = RequestProgress(self._connection, turn_id, title="Assent")
             self._turns[turn_id] = progress
             progress.report(text)
 

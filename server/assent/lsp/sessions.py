@@ -25,12 +25,12 @@ async def run_tool(connection: "Connection", params: Json, call: Call) -> Json:
     token = params.get("workDoneToken")
     if token is None:
         return await connection.app.sessions.request("assent/tool/run", params, call)
-    progress = connection.progress.of_request(token, title=str(params["name"]))
+    progress = connection.progress.of_request(token, title=str(params["name"]), cancel=call.cancelled.set)
     call.progress = progress.report
     try:
         return await connection.app.sessions.request("assent/tool/run", params, call)
     finally:
-        progress.end()
+        connection.progress.end_request(token)
 
 
 HANDLERS = {

@@ -251,6 +251,8 @@ class Sessions:
         if not isinstance(text, str) or not isinstance(offset, int):
             raise ProtocolError("invalidParams", "text must be a string and offset a number")
         session = self.live.get(str(params.get("sessionId")))
+        if session is None and params.get("sessionId"):
+            library.found(self.deps.data_dir, params["sessionId"])  # raises unknownSession
         cwd = session.cwd if session else next(iter(self.deps.roots()), "/")
         commands = self.deps.commands(cwd, self.deps.trust.trusted(cwd))
         others = [root for root in self.deps.roots() if root != cwd]
@@ -305,7 +307,7 @@ class Sessions:
     # --- settings ----------------------------------------------------------------------------------------------------
 
     def _settings_files(self) -> set[Path]:
-        cwds = {session.cwd for session in self.live.values()}
+        cwds = {*self.deps.roots(), *(session.cwd for session in self.live.values())}
         return {file for cwd in cwds for file in self.deps.settings.files(cwd)}
 
     def _settings_changed(self) -> None:

@@ -122,6 +122,18 @@ ERROR_CODES: dict[str, int] = {
 )
 
 
+_HINTS = {  # what to do, where the place that raises knows no better
+    "invalidRequest": "See the base protocol of LSP.",
+    "invalidParams": "See the protocol's page for this method.",
+    "methodNotFound": "initialize lists the methods.",
+    "notInitialized": "LSP begins with `initialize`.",
+    "cancelled": "Send it again if it is still wanted.",
+    "internal": "The server log says more.",
+    "permissionDenied": "Change your settings if it should be allowed.",
+    "unsupported": "Nothing can be done about it here.",
+}
+
+
 class ProtocolError(AssentError):
     """Answers one request with `error.data = {kind, hint, …}`; never a traceback."""
 
@@ -129,5 +141,5 @@ class ProtocolError(AssentError):
         super().__init__(message)
         self.kind = kind
         self.code = ERROR_CODES[kind]
-        self.hint = hint
+        self.hint = hint or _HINTS.get(kind, "")
         self.data = data or {}
