@@ -45,6 +45,7 @@ from assent.tools.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool
 from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
 from assent.types.hardening import hardening_env
 from assent.types.permissions import Action, Decision, RuleSource, Verdict
 from assent.types.ports import CanUseTool, ToolCall, Workspace
@@ -148,8 +149,7 @@ class App:
         found: dict[str, Json] = {}
         for folder in self._roots() or (self._home,):
             for problem in self.settings.load(folder, trusted=self.trust.trusted(folder)).problems:
-                hint = "Correct that key; the rest of the file applies."
-                found[str(problem)] = {"kind": "settings", "text": str(problem), "hint": hint}
+                found[str(problem)] = {"kind": "settings", "text": str(problem), "hint": problem.hint}
         for text in self._policy().problems:
             found[text] = {"kind": "policy", "text": text, "hint": "Ask whoever manages this machine."}
         return list(found.values())
@@ -163,13 +163,15 @@ class App:
             answer["sandbox"] = await asyncio.to_thread(sandbox.available)  # as `assent explain` says it
         return answer
 
-    async def mcp_list(self) -> list[Json]:
-        return []
+    def mcp_servers(self, cwd: str, trusted: bool) -> list[Json]:
+        """What the settings name. None of them is started: the client for MCP is still to come."""
+        named = self.settings.load(cwd, trusted=trusted).get("mcpServers", {})
+        return [{"name": name, "status": "unsupported"} for name in named]
 
-    async def mcp_restart(self, name: str) -> None:
-        from assent.types.errors import ProtocolError
-
-        raise ProtocolError("invalidParams", f"There is no MCP server {name}", hint="assent/mcp/list names them.")
+    async def mcp_restart(self, name: str, cwd: str) -> None:
+        if all(server["name"] != name for server in self.mcp_servers(cwd, self.trust.trusted(cwd))):
+            raise ProtocolError("invalidParams", f"There is no MCP server {name}", hint="assent/mcp/list names them.")
+        raise ProtocolError("unsupported", "MCP servers are not supported yet", hint="The setting has no effect.")
 
     # --- wiring ------------------------------------------------------------------------------------------------------
 
@@ -203,6 +205,7 @@ class App:
             agents=lambda _cwd, _trusted: [
                 {"name": agent.name, "description": agent.description} for agent in agents.BUILT_IN
             ],
+            mcp_servers=self.mcp_servers,
             parse_rule=parse_rule,
             classify=self.side_calls.classify,
             secrets=self.models.secrets,

@@ -146,3 +146,40 @@ async def test_status_follows_a_settings_file_that_breaks_and_is_mended(connect:
         status = await client.wait_notification("assent/status", after=before)
         assert ["settings.json" in warning["text"] for warning in status["warnings"]] == [True] * broken
     await client.stop()
+
+
+async def test_mcp_servers_and_hooks_are_named_with_the_word_that_nothing_starts_them(
+    connect: Connect, place: Path
+) -> None:
+    folder = project_settings(place, "eager", {"hooks": {"Stop": [{"hooks": []}]}})
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"files": {"command": "sh"}}}))
+    client = await connect(assent={"client": {}}, root=folder, home=place / "eager-home")
+    client.answers["window/showMessageRequest"] = lambda params: None
+    status = await client.wait_notification("assent/status")
+    assert ".mcp.json: mcpServers (files)" in status["trust"][0]["withheld"]
+    texts = [warning["text"] for warning in status["warnings"]]
+    assert len(texts) == 2 and all("is not supported yet" in text for text in texts)
+    assert ".mcp.json: mcpServers" in texts[0] and "settings.json: hooks" in texts[1]
+    assert await client.request("assent/mcp/list", {}) == {"servers": []}
+    start = len(client.heard)
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    notice = await client.wait_event("notice", session_id=session, after=start)
+    assert "is not supported yet" in notice["event"]["text"]
+    await client.request("assent/trust/set", {"uri": folder.as_uri(), "trusted": True, "remember": "session"})
+    known = [{"name": "files", "status": "unsupported"}]
+    assert await client.request("assent/mcp/list", {}) == {"servers": known}
+    assert (await client.request("assent/session/new", {}))["mcpServers"] == known
+    with pytest.raises(RpcError) as refused:
+        await client.request("assent/mcp/restart", {"name": "files"})
+    assert refused.value.kind == "unsupported"
+    with pytest.raises(RpcError) as unknown:
+        await client.request("assent/mcp/restart", {"name": "others"})
+    assert unknown.value.kind == "invalidParams"
+    await client.stop()
+
+
+async def test_without_a_folder_only_the_users_own_mcp_servers_are_listed(connect: Connect, place: Path) -> None:
+    client = await connect(assent={}, home=place / "nowhere", initialize=False)
+    await client.initialize(None, assent={})
+    assert await client.request("assent/mcp/list", {}) == {"servers": []}
+    await client.stop()

@@ -85,9 +85,7 @@ async def get_settings(connection: "Connection", params: Json, call: Call) -> Js
     answer: Json = {
         "settings": values,
         "sources": [{"path": str(path), "exists": path.exists()} for path in app.settings.files(cwd)],
-        "warnings": [
-            {"kind": "settings", "text": str(problem), "hint": "Fix the file."} for problem in settings.problems
-        ],
+        "warnings": [{"kind": "settings", "text": str(problem), "hint": problem.hint} for problem in settings.problems],
         "withheld": list(settings.withheld),
     }
     if "key" in params:

@@ -52,11 +52,11 @@ class App(Protocol):
         """`assent/permission/explain`; shared with `assent explain` on the command line."""
         ...
 
-    async def mcp_list(self) -> list[Json]:
-        """[{name, status, …}] of the configured MCP servers."""
+    def mcp_servers(self, cwd: str, trusted: bool) -> list[Json]:
+        """[{name, status}] of the configured MCP servers."""
         ...
 
-    async def mcp_restart(self, name: str) -> None: ...
+    async def mcp_restart(self, name: str, cwd: str) -> None: ...
 
     async def __aenter__(self) -> Self:
         """Sessions can run, files are watched. Entered and left by one task."""

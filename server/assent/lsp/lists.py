@@ -1,5 +1,6 @@
 """What there is: MCP servers, agents, commands, background jobs."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assent.sessions.front import Call
@@ -11,12 +12,16 @@ if TYPE_CHECKING:
     from assent.sessions.session import Session
 
 
+HOME = str(Path.home())  # where only the user's own settings count
+
+
 async def mcp_list(connection: "Connection", params: Json, call: Call) -> Json:
-    return {"servers": await connection.app.mcp_list()}
+    cwd = await _folder(connection, params, otherwise=HOME)
+    return {"servers": connection.app.mcp_servers(cwd, connection.app.trust.trusted(cwd))}
 
 
 async def mcp_restart(connection: "Connection", params: Json, call: Call) -> Json:
-    await connection.app.mcp_restart(params["name"])
+    await connection.app.mcp_restart(params["name"], await _folder(connection, params, otherwise=HOME))
     return {}
 
 
@@ -66,12 +71,14 @@ async def _sessions(connection: "Connection", params: Json) -> "list[Session]":
     return list(connection.app.sessions.live.values())
 
 
-async def _folder(connection: "Connection", params: Json) -> str:
+async def _folder(connection: "Connection", params: Json, *, otherwise: str = "") -> str:
     if "sessionId" in params:
         return (await connection.app.sessions.get(params)).cwd
     if "cwd" in params:
         return str(params["cwd"])
     roots = connection.client.roots()
+    if not roots and otherwise:
+        return otherwise
     if not roots:
         raise ProtocolError(
             "invalidParams", "say which folder: there is no workspace", hint="Give `cwd` or `sessionId`."

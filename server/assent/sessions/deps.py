@@ -178,7 +178,7 @@ class SessionDeps:
     editor: EditorQueries | None = None
     commands: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, description, argumentHint?}
     agents: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, description}
-    mcp_servers: Callable[[], Sequence[Json]] = lambda: ()  # {name, status}
+    mcp_servers: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, status}
     parse_rule: Callable[[str], object] = lambda _rule: None  # raises ValueError on a rule that cannot be used
     hooks: Hooks = field(default_factory=NoHooks)  # PermissionRequest and PermissionDenied run in the gate
     classify: Classify | None = None

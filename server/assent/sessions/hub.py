@@ -138,7 +138,7 @@ class Sessions:
             "tools": [tool.name for tool in session.tools() if tool.enabled(session.state)],
             "commands": list(self.deps.commands(session.cwd, session.trusted)),
             "agents": list(self.deps.agents(session.cwd, session.trusted)),
-            "mcpServers": list(self.deps.mcp_servers()),
+            "mcpServers": list(self.deps.mcp_servers(session.cwd, session.trusted)),
         }
 
     async def send(self, params: Json, call: Call) -> Json:

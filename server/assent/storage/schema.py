@@ -43,13 +43,21 @@ SCHEMA: Json = {
             "properties": {"disabled": {"type": "array", "items": {"type": "string"}}},
             "description": "Policy: tools nobody may use.",
         },
-        "hooks": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "object"}}},
+        "hooks": {
+            "type": "object",
+            "description": "Not supported yet.",
+            "additionalProperties": {"type": "array", "items": {"type": "object"}},
+        },
         "env": {
             "type": "object",
             "additionalProperties": {"type": "string"},
             "description": "Variables for the commands the agent runs.",
         },
-        "mcpServers": {"type": "object", "additionalProperties": {"type": "object"}},
+        "mcpServers": {
+            "type": "object",
+            "description": "Not supported yet.",
+            "additionalProperties": {"type": "object"},
+        },
         "sandbox": {"type": "object", "description": "How shell commands are confined."},
         "review": {"type": "string", "enum": ["before", "after", "off"]},
         "maxTurns": {"type": "integer", "minimum": 1, "description": "The most steps in one turn."},
@@ -87,6 +95,9 @@ SCHEMA: Json = {
         "persistentRetry": {"type": "boolean", "description": "Unattended: retry for ever."},
     },
 }
+
+NOT_YET = frozenset({"hooks", "mcpServers"})
+"""Keys that are kept for what is still to come. Whoever sets one is told that nothing reads it."""
 
 NEVER_FROM_PROJECT = frozenset(
     {

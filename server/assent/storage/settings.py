@@ -26,6 +26,7 @@ from assent.types.permissions import RuleSource
 
 Behaviour = Literal["allow", "ask", "deny"]
 BEHAVIOURS: tuple[Behaviour, ...] = ("deny", "ask", "allow")
+MCP_FILE = ".mcp.json"
 ORDER: tuple[RuleSource, ...] = ("user", "project", "local", "editor", "cli", "session", "policy")
 _CREDENTIALS = re.compile(r"^(ANTHROPIC_|AWS_|GOOGLE_APPLICATION_|VERTEX_|CLAUDE_CODE_).*|.*(API_KEY|AUTH_TOKEN)$")
 
@@ -42,6 +43,12 @@ class Problem:
     file: str
     key: str
     text: str
+
+    @property
+    def hint(self) -> str:
+        if self.key in schema.NOT_YET:
+            return "Take it out, or leave it for a version that reads it."
+        return "Correct that key; the rest of the file applies."
 
     def __str__(self) -> str:
         return f"{self.file}: {self.key}: {self.text}" if self.key else f"{self.file}: {self.text}"
@@ -99,6 +106,7 @@ class SettingsFiles:
     def load(self, cwd: str, *, trusted: bool, session: Json | None = None) -> Settings:
         sources = [
             self._file(self.user_file, "user"),
+            self._file(mcp_file(cwd), "project"),
             self._file(project_file(cwd), "project"),
             self._file(local_file(cwd), "local"),
             self._checked(self._editor, "editor", "editor settings"),
@@ -128,7 +136,7 @@ class SettingsFiles:
         )
 
     def files(self, cwd: str) -> list[Path]:
-        return [self.user_file, project_file(cwd), local_file(cwd), self.policy_file]
+        return [self.user_file, mcp_file(cwd), project_file(cwd), local_file(cwd), self.policy_file]
 
     def add_rule(self, scope: Literal["project", "user"], cwd: str, behaviour: Behaviour, rule: str) -> Path:
         """Save a rule where the user said: "project" means settings.local.json, which is not shared."""
@@ -200,7 +208,10 @@ class SettingsFiles:
             problem = Problem(file=str(path), key="", text=f"cannot be read: {error.strerror}")
             return _Source(kind=kind, file=str(path), problems=(problem,))
         try:
-            return self._checked(_parse(data), kind, str(path))
+            values = _parse(data)
+            if path.name == MCP_FILE:  # other programs' too: the rest of it is their affair
+                values = {key: value for key, value in values.items() if key == "mcpServers"}
+            return self._checked(values, kind, str(path))
         except ValueError as error:
             saved = self._checked({"permissions": _salvaged(data)}, kind, str(path))
             applied = f"; {len(saved.rules)} deny and ask rules in it still apply" if saved.rules else ""
@@ -211,6 +222,8 @@ class SettingsFiles:
         found = [Problem(file=file, key=key, text=text) for key, text in schema.problems(raw, schema.SCHEMA)]
         found += [Problem(file=file, key=key, text="is not a setting") for key in schema.unknown_keys(raw)]
         bad = {problem.key for problem in found}
+        ignored = [key for key in raw if key in schema.NOT_YET and raw[key] and key not in bad]
+        found += [Problem(file=file, key=key, text="is not supported yet and has no effect") for key in ignored]
         values = cast("Json", _pruned(raw, bad, ""))
         rules: list[SourcedRule] = []
         permissions = values.get("permissions")
@@ -234,6 +247,10 @@ class SettingsFiles:
         except ValueError as error:
             return f"is not a rule: {error}"
         return None
+
+
+def mcp_file(cwd: str) -> Path:
+    return Path(cwd) / MCP_FILE
 
 
 def project_file(cwd: str) -> Path:
