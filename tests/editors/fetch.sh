@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Fetches a real editor to test against, without touching the system: Debian packages of another release are unpacked
+# Fetches a real program to test against, without touching the system: Debian packages of another release are unpacked
 # into a cache and their programs patched to use the libraries that came along. Prints the program's path.
 #
-#   tests/editors/fetch.sh nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs
+#   tests/editors/fetch.sh nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs | bwrap
 set -euo pipefail
 
 CACHE="${ASSENT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/assent-tests}/editors"
@@ -16,7 +16,8 @@ case "${1:-}" in
   nvim-0.12) suite=forky package=neovim program=usr/bin/nvim ;;
   helix) suite=trixie package=hx program=usr/bin/hx ;;
   emacs) suite=trixie package=emacs-nox program=usr/bin/emacs-nox ;;
-  *) echo "usage: $0 nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs" >&2; exit 2 ;;
+  bwrap) suite=bookworm package=bubblewrap program=usr/bin/bwrap ;;  # no editor: the sandbox around commands
+  *) echo "usage: $0 nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs | bwrap" >&2; exit 2 ;;
 esac
 prefix="$CACHE/$1"
 stamp="$prefix/.ready"

@@ -17,7 +17,10 @@ from pathlib import Path
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same on every Linux architecture
 _NO_NEW_PRIVS = 38
+_DROP_CAPABILITY = 24
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+_WRITING = (0, 1, 3)  # chown, override of permissions, owner: what root's work on files takes
+_CAPABILITIES = 64  # more than there are
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
 _READING = _EXECUTE | _READ_FILE | _READ_DIR
@@ -43,8 +46,9 @@ def fence(*, writable: Sequence[str], network: bool) -> None:
     if not network:
         _leave_network(version)
     handled = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
-    net = 0b11 if version >= 4 and not network else 0
-    attributes = struct.pack("QQ", handled, net) if version >= 4 else struct.pack("Q", handled)
+    net = 0b11 if not network else 0
+    scoped = 0b11  # no signals and no abstract sockets to processes outside
+    attributes = struct.pack("QQQ", handled, net, scoped)[: 24 if version >= 6 else 16 if version >= 4 else 8]
     ruleset = _checked(_syscall(_CREATE, ctypes.c_char_p(attributes), len(attributes), 0), "create a ruleset")
     try:
         _permit(ruleset, "/", _READING & handled)
@@ -53,6 +57,9 @@ def fence(*, writable: Sequence[str], network: bool) -> None:
         for device in _DEVICES:
             _permit(ruleset, device, handled)
         libc = ctypes.CDLL(None, use_errno=True)
+        if os.geteuid() == 0:  # with all its powers root could look into other processes
+            for number in set(range(_CAPABILITIES)).difference(_WRITING):
+                libc.prctl(_DROP_CAPABILITY, number, 0, 0, 0)  # fails for those that do not exist
         _checked(libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "give up new privileges")
         _checked(_syscall(_RESTRICT, ruleset, 0), "enter the ruleset")
     finally:
