@@ -10,6 +10,9 @@ import { METHODS, type Completions, type ContextUsage, type Cost, type Forked, t
 import { explain, type LiveSession } from "./sessions";
 import { setting } from "./settings";
 
+/** What fills the context, in words. */
+const CONTEXT_PARTS: Record<string, string> = { system: "System prompt", tools: "Tools", memory: "Memory files", messages: "Conversation", free: "Free" };
+
 export interface ChatMessage {
   text: string;
   mentions: Mention[];
@@ -317,7 +320,7 @@ export class ChatSurface implements vscode.Disposable {
   private async context(): Promise<void> {
     if (!this.session) return;
     const usage = await this.owner.sessions.request<ContextUsage>(METHODS.sessionContext, { sessionId: this.session.sessionId });
-    const rows = Object.entries(usage.tokens).map(([name, tokens]) => ({ label: name, value: count(tokens), share: tokens / Math.max(1, usage.window) }));
+    const rows = Object.entries(usage.tokens).filter(([, tokens]) => tokens > 0).map(([name, tokens]) => ({ label: CONTEXT_PARTS[name] ?? name, value: count(tokens), share: tokens / Math.max(1, usage.window) }));
     this.post({ type: "facts", title: `Context: ${count(usage.used)} of ${count(usage.window)} tokens`, rows, note: `Compacts by itself at ${count(usage.autoCompactAt)} tokens; /compact does it now.` });
   }
 

@@ -6,8 +6,11 @@
  */
 import * as vscode from "vscode";
 import { METHODS, type EditResolve, type Hunk, type HunkDecision, type Proposal, type Proposals, type Resolved } from "./protocol";
-import { compare, hunkBody, hunkLabel, oldLines, openHunks, pendingHunks, shiftRange, threadLine } from "./reviewModel";
+import { compare, hunkBody, hunkLabel, oldLines, openHunks, pendingHunks, placed, shiftRange, threadLine } from "./reviewModel";
 import { explain, type Sessions } from "./sessions";
+
+/** The scheme of the diff view's two sides; the query names the proposal. */
+export const PROPOSED = "assent-proposed";
 
 interface Shown {
   proposal: Proposal;
@@ -94,7 +97,14 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     for (const proposal of proposals) await this.resolve(proposal, { all }, message);
   }
 
+  /** The proposal that a side of the diff view shows. */
+  proposalOf(uri: vscode.Uri): Proposal | undefined {
+    return uri.scheme === PROPOSED ? this.proposals.get(uri.query) : undefined;
+  }
+
   ofFile(uri: vscode.Uri | undefined): Proposal[] {
+    const shown = uri && this.proposalOf(uri);
+    if (shown) return [shown];
     return this.list().filter((proposal) => proposal.uri === uri?.toString() || vscode.Uri.parse(proposal.uri).toString() === uri?.toString());
   }
 
@@ -107,6 +117,8 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     const editor = vscode.window.activeTextEditor;
     if (!editor) return undefined;
     const line = editor.selection.active.line;
+    const compared = this.proposalOf(editor.document.uri);
+    if (compared) return placed(compared).toSorted((a, b) => Math.abs(a.line - line) - Math.abs(b.line - line))[0]?.hunk.hunkId;
     const here = this.inFile(editor.document.uri);
     const distance = (each: Shown): number => {
       const lines = oldLines(each.hunk.range);
@@ -117,9 +129,10 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     return here.toSorted((a, b) => distance(a) - distance(b))[0]?.hunk.hunkId;
   }
 
-  startEditing(hunkId: string): void {
+  async startEditing(hunkId: string): Promise<void> {
     const found = this.shown.get(hunkId);
     if (!found?.thread) return;
+    if (vscode.window.activeTextEditor?.document.uri.toString() !== found.uri.toString()) await this.show(found.proposal.proposalId, hunkId);
     found.thread.comments = [{ ...comment(found), body: found.hunk.newText, mode: vscode.CommentMode.Editing, contextValue: "editing" }];
   }
 
@@ -288,7 +301,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   private tellContext(): void {
     const editor = vscode.window.activeTextEditor;
     void vscode.commands.executeCommand("setContext", "assent.hasHunks", this.shown.size > 0);
-    void vscode.commands.executeCommand("setContext", "assent.hunksHere", Boolean(editor && this.inFile(editor.document.uri).length > 0));
+    void vscode.commands.executeCommand("setContext", "assent.hunksHere", Boolean(editor && (this.proposalOf(editor.document.uri) ?? this.inFile(editor.document.uri)[0])));
   }
 }
 

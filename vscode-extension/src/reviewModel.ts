@@ -97,6 +97,19 @@ export function applied(text: string, proposal: Proposal): string {
   return result;
 }
 
+/** Where each hunk that can be decided starts in the text that `applied` makes. */
+export function placed(proposal: Proposal): { hunk: Hunk; line: number }[] {
+  let moved = 0;
+  return pendingHunks(proposal)
+    .filter((hunk) => hunk.state === "pending")
+    .toSorted((a, b) => compare(a.range.start, b.range.start))
+    .map((hunk) => {
+      const line = hunk.range.start.line + moved;
+      moved += hunk.newText.split(/\r\n|\r|\n/).length - 1 - (hunk.range.end.line - hunk.range.start.line);
+      return { hunk, line };
+    });
+}
+
 function lineOffsets(text: string): number[] {
   const offsets = [0];
   for (const match of text.matchAll(/\r\n|\r|\n/g)) offsets.push(match.index + match[0].length);

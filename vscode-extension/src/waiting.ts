@@ -4,25 +4,32 @@
  */
 import * as vscode from "vscode";
 import type { ChatView } from "./chatView";
+import { Notices } from "./notices";
 import type { PermissionAsk } from "./protocol";
-import type { LiveSession, Sessions } from "./sessions";
+import type { Sessions } from "./sessions";
 import { setting } from "./settings";
 
 export class Waiting implements vscode.Disposable {
-  private readonly told = new Set<string>();
+  private readonly notices: Notices;
   private readonly disposables: vscode.Disposable[] = [];
 
   constructor(
     private readonly sessions: Sessions,
     private readonly chat: ChatView,
   ) {
+    this.notices = new Notices({
+      focused: () => vscode.window.state.focused,
+      shown: (sessionId) => chat.isShown(sessionId),
+      wanted: (what) => setting(`notifications.${what}`, true),
+      say: (text, sessionId) =>
+        void vscode.window.showInformationMessage(text, "Show").then((chosen) => {
+          if (chosen) void chat.showSession(sessionId);
+        }),
+    });
     this.disposables.push(
       sessions.onWaiting(() => this.changed()),
-      // A question that was in view when it came counts as told only while it stays there.
-      chat.onHidden(() => this.tellAll()),
-      vscode.window.onDidChangeWindowState(() => this.tellAll()),
       sessions.onEvent(({ session, params }) => {
-        if (params.event.type === "turnFinished") this.finished(session, params.event.result.isError);
+        if (params.event.type === "turnFinished") this.notices.finished(session.sessionId, session.data.title, params.event.result.isError);
       }),
     );
   }
@@ -61,38 +68,10 @@ export class Waiting implements vscode.Disposable {
   }
 
   private changed(): void {
-    const count = this.sessions.pendingAsks().length + this.sessions.pendingElicits().length;
-    void vscode.commands.executeCommand("setContext", "assent.waiting", count > 0);
-    this.tellAll();
+    const asks = this.sessions.pendingAsks().map((ask) => ({ id: ask.askId, sessionId: ask.sessionId, text: `Assent asks: ${ask.title || ask.tool}` }));
+    const elicits = this.sessions.pendingElicits().map((elicit) => ({ id: elicit.elicitId, sessionId: elicit.sessionId, text: `Assent has a question: ${elicit.message}` }));
+    const all = [...asks, ...elicits];
+    void vscode.commands.executeCommand("setContext", "assent.waiting", all.length > 0);
+    this.notices.waiting(all);
   }
-
-  private tellAll(): void {
-    const asks = this.sessions.pendingAsks();
-    const elicits = this.sessions.pendingElicits();
-    for (const ask of asks) this.tell(ask.askId, ask.sessionId, `Assent asks: ${ask.title || ask.tool}`);
-    for (const elicit of elicits) this.tell(elicit.elicitId, elicit.sessionId, `Assent has a question: ${elicit.message}`);
-  }
-
-  private tell(id: string, sessionId: string, text: string): void {
-    if (this.told.has(id) || !setting("notifications.waiting", true)) return;
-    if (this.chat.isShown(sessionId) && vscode.window.state.focused) return;
-    this.told.add(id);
-    void vscode.window.showInformationMessage(short(text), "Show").then((chosen) => {
-      if (chosen) void this.chat.showSession(sessionId);
-    });
-  }
-
-  private finished(session: LiveSession, isError: boolean): void {
-    if (!setting("notifications.finished", true) || vscode.window.state.focused) return;
-    const title = session.data.title ? ` “${session.data.title}”` : "";
-    const text = isError ? `Assent stopped with a problem${title}.` : `Assent has finished${title}.`;
-    void vscode.window.showInformationMessage(short(text), "Show").then((chosen) => {
-      if (chosen) void this.chat.showSession(session.sessionId);
-    });
-  }
-}
-
-function short(text: string): string {
-  const line = text.replace(/\s+/g, " ");
-  return line.length > 160 ? `${line.slice(0, 157)}…` : line;
 }

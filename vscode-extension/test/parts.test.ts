@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Elicit, ElicitAnswer, Hunk, PermissionAnswer, PermissionAsk, Proposal } from "../src/protocol";
 import { redact } from "../src/redact";
-import { applied, fenced, hunkBody, hunkLabel, oldLines, shiftRange, threadLine } from "../src/reviewModel";
+import { applied, fenced, hunkBody, hunkLabel, oldLines, placed, shiftRange, threadLine } from "../src/reviewModel";
 import { statusText, type Facts } from "../src/statusText";
 import { askCard } from "../webview/askCard";
 import { diffLines, withContext } from "../webview/diff";
@@ -51,6 +51,9 @@ test("typing above a hunk moves it, typing below or inside leaves it to the serv
 test("the diff view's right side is the file with the pending hunks in it", () => {
   const proposal: Proposal = { proposalId: "p", uri: "file:///a", version: 1, baseHash: "", tool: "Edit", reason: "", hunks: [hunk({ range: range(0, 0, 1, 0), newText: "ONE\n" }), hunk({ hunkId: "h2", range: range(2, 0, 2, 0), newText: "new\n" }), hunk({ hunkId: "h3", range: range(1, 0, 2, 0), newText: "no\n", state: "rejected" })] };
   assert.equal(applied("one\r\ntwo\r\nthree\r\n", proposal), "ONE\ntwo\r\nnew\nthree\r\n");
+  assert.deepEqual(placed(proposal).map((each) => each.line), [0, 2]);
+  const longer = { ...proposal, hunks: [hunk({ range: range(0, 0, 1, 0), newText: "1\n2\n3\n" }), hunk({ hunkId: "h2", range: range(4, 0, 6, 0), newText: "" }), hunk({ hunkId: "h3", range: range(8, 0, 8, 0), newText: "x\n" })] };
+  assert.deepEqual(placed(longer).map((each) => each.line), [0, 6, 8]);
 });
 
 // --- diff, heights --------------------------------------------------------------------------------
