@@ -1,11 +1,16 @@
 """What is not a plain file is refused at once and clearly; what is written is written whole (T3, safety.md)."""
 
 import errno
+import json
 import os
 import resource
+import shutil
 import signal
 import socket
 import stat
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -13,8 +18,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from assent.tools import disk
+from assent.tools import disk, ripgrep
 from assent.tools.files import DiskWorkspace, absolute, target_of
+from assent.tools.glob import Glob
+from assent.tools.grep import Grep
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditPlan
 from toolbox import Toolbox
@@ -22,35 +29,70 @@ from toolbox import Toolbox
 AT_ONCE = 5.0  # seconds: five times what safety.md asks for
 
 
-@pytest.mark.parametrize("tool", ["Read", "Edit", "Write"])
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("fifo", "named pipe"),
-        ("/dev/zero", "device"),
-        ("/dev/tty", "device"),
-        ("loop", "loop of symbolic links"),
-        ("sparse", "too large"),
-        ("directory", "directory"),
-        ("socket", "socket"),
-        ("link to fifo", "named pipe"),
-    ],
-)
-async def test_what_is_no_plain_file_is_refused_at_once(box: Toolbox, tool: str, kind: str, words: str) -> None:
-    path = _make(box.root, kind)
-    raw: dict[str, str] = {"file_path": path}
-    if tool == "Edit":
-        raw |= {"old_string": "a", "new_string": "b"}
-    if tool == "Write":
-        raw |= {"content": "x"}
+INPUTS: dict[str, dict[str, object]] = {
+    "Read": {},
+    "Write": {"content": "x"},
+    "Edit": {"old_string": "a", "new_string": "b"},
+    "MultiEdit": {"edits": [{"old_string": "a", "new_string": "b"}]},
+    "NotebookEdit": {"new_source": "x", "cell_id": "a"},
+    "Grep": {"pattern": "x"},
+    "Glob": {"pattern": "*"},
+}
+ODD = {
+    "fifo": "named pipe",
+    "/dev/zero": "device",
+    "/dev/tty": "device",
+    "loop": "loop of symbolic links",
+    "sparse": "too large",
+    "directory": "directory",
+    "socket": "socket",
+    "link to fifo": "named pipe",
+    "below a file": "does not exist",
+}
+PATHS = {"NotebookEdit": "notebook_path", "Grep": "path", "Glob": "path"}
+
+
+@pytest.mark.parametrize("tool", INPUTS)
+@pytest.mark.parametrize("kind", ODD)
+async def test_what_is_no_plain_file_is_refused_at_once(box: Toolbox, tool: str, kind: str) -> None:
+    path = _make(box.root, kind, name="odd.ipynb" if tool == "NotebookEdit" else "odd thing")
+    raw = INPUTS[tool] | {PATHS.get(tool, "file_path"): path}
     with anyio.fail_after(AT_ONCE):
+        if kind == "directory" and tool in ("Grep", "Glob"):  # what these are for
+            assert (await box.text(tool, **raw)).startswith("No")
+            return
         error = await box.error(tool, **raw)
+    match tool, kind:
+        case "Glob", "loop" | "below a file":
+            words = ODD[kind]
+        case "Glob", _:
+            words = "is not a folder"
+        case "Write", "below a file":
+            words = "odd thing is not a directory"
+        case _:
+            words = ODD[kind]
     assert words in error
     assert path in error
 
 
-def _make(root: Path, kind: str) -> str:
-    path = root / "odd thing"
+@pytest.mark.parametrize("rg", [ripgrep.system_program(), None])
+async def test_a_search_passes_odd_things_by(tmp_path: Path, rg: str | None) -> None:
+    """And is not held up by them: a pipe is not waited for, a huge file not read to its end."""
+    root = tmp_path / "project"
+    for kind in ("fifo", "loop", "sparse", "directory", "socket", "link to fifo"):
+        (root / kind).mkdir(parents=True)
+        _make(root / kind, kind)
+    (root / "plain").write_text("needle")
+    (root / "zero").symlink_to("/dev/zero")
+    box = Toolbox(root, tools=[Glob(find_rg=lambda: rg), Grep(find_rg=lambda: rg)])
+    with anyio.fail_after(AT_ONCE):
+        assert await box.text("Grep", pattern="needle") == "plain"
+        assert sorted((await box.text("Glob", pattern="*")).split("\n")) == ["plain", "sparse/odd thing"]
+    await box.jobs.close()
+
+
+def _make(root: Path, kind: str, *, name: str = "odd thing") -> str:
+    path = root / name
     match kind:
         case "fifo":
             os.mkfifo(path)
@@ -63,28 +105,70 @@ def _make(root: Path, kind: str) -> str:
         case "directory":
             path.mkdir()
         case "socket":
-            socket.socket(socket.AF_UNIX).bind(str(path))
+            with socket.socket(socket.AF_UNIX) as bound:
+                bound.bind(str(path))
         case "link to fifo":
             os.mkfifo(root / "pipe")
             path.symlink_to(root / "pipe")
+        case "below a file":
+            path.write_text("x")
+            return str(path / name)
         case _:
-            return kind
+            path.symlink_to(kind)
     return str(path)
 
 
-def test_an_unreadable_file_is_told_by_its_reason() -> None:
-    error = disk.unusable("/x", PermissionError(13, "Permission denied"))
-    assert str(error) == "/x cannot be opened: permission denied"
+_AS_NOBODY = """
+import anyio, json, os, sys
+from pathlib import Path
+from toolbox import Toolbox
+
+async def main():
+    await anyio.to_thread.run_sync(int)  # loads the last modules, which that user may not be able to read
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    box = Toolbox(Path(sys.argv[1]))
+    return [await box.error(tool, **raw) for tool, raw in json.loads(sys.argv[2])]
+
+print(json.dumps(anyio.run(main)))
+"""
 
 
-async def test_a_file_without_read_permission_is_refused(box: Toolbox) -> None:
-    path = box.root / "secret"
-    path.write_text("x")
-    path.chmod(0)
-    if os.access(path, os.R_OK):  # root reads everything; the words are tested above
-        assert "x" in await box.text("Read", file_path="secret")
-    else:
-        assert "permission denied" in await box.error("Read", file_path="secret")
+def test_what_may_not_be_read_is_refused_at_once() -> None:
+    """As a user without power over other people's files, as root has; so in a process of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="assent-"))  # pytest's own folders are closed to others
+    try:
+        folder.chmod(0o755)
+        closed = folder / "closed"
+        closed.mkdir()
+        paths = [folder / "secret.ipynb", closed / "secret.ipynb"]
+        for path in paths:
+            path.write_text("x")
+        paths[0].chmod(0)
+        closed.chmod(0)
+        calls = [
+            *((tool, INPUTS[tool] | {PATHS.get(tool, "file_path"): str(path)}) for tool in INPUTS for path in paths),
+            *((tool, INPUTS[tool] | {"path": str(closed)}) for tool in ("Grep", "Glob")),
+        ]
+        done = subprocess.run(
+            [sys.executable, "-c", _AS_NOBODY, folder, json.dumps(calls)],
+            cwd=Path(__file__).parents[1],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        refused = "{} cannot be opened: permission denied"
+        assert json.loads(done.stdout) == [
+            *(refused.format(path) for _ in INPUTS for path in paths),
+            *(refused.format(closed) for _ in range(2)),
+        ]
+    finally:
+        (folder / "closed").chmod(0o700)
+        shutil.rmtree(folder)
 
 
 async def test_a_file_that_never_ends_is_cut_off(box: Toolbox) -> None:
