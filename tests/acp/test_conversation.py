@@ -1,6 +1,7 @@
 """A conversation over ACP, driven by the protocol library's own client: what goes in and what is streamed back."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from acp.schema import (
 
 from acp import RequestError
 from acpclient import Running, always
-from fakeapi import FakeApi, hold, text, thinking, tool
+from fakeapi import FakeApi, Reply, hold, text, thinking, tool
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -183,3 +184,71 @@ async def test_a_command_that_runs_shows_its_output(run: Running, api: FakeApi, 
     [call] = run.editor.calls().values()
     assert (call["kind"], call["status"]) == ("execute", "failed")
     assert "out" in call["content"][0].content.text
+
+
+async def test_an_answer_that_breaks_off_is_said_to_be_given_again(run: Running, api: FakeApi, workspace: Path) -> None:
+    api.cut(text("Half of"), text(" it"), at_event=7)
+    api.reply(text("All of it."))
+    assert (await run.prompt(await run.new(workspace), "say it")).stop_reason == "end_turn"
+    assert run.editor.text().endswith("All of it.")
+    assert "broke off" in run.editor.text("agent_thought_chunk")
+
+
+@pytest.mark.parametrize(
+    ("settings", "stop"),
+    [({"maxTurns": 1}, "max_turn_requests"), ({"maxBudgetUsd": 0.0001}, "max_turn_requests")],
+    ids=["steps", "budget"],
+)
+async def test_a_limit_that_was_reached_is_named(
+    run: Running, api: FakeApi, place: Path, workspace: Path, settings: dict[str, object], stop: str
+) -> None:
+    file = place / "home" / "config" / "assent" / "settings.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(settings))
+    try:
+        session = await run.new(workspace)
+        api.reply(tool("Read", file_path="greeter.py"))
+        api.reply(text("More."))
+        answer = await run.prompt(session, "read it")
+    finally:
+        file.unlink()
+    assert (answer.stop_reason, bool(run.editor.notes())) == (stop, True)
+
+
+async def test_an_answer_that_never_fits_ends_with_max_tokens(run: Running, api: FakeApi, workspace: Path) -> None:
+    api.otherwise(lambda _request: Reply(parts=(text("and on "),), stop_reason="max_tokens"))
+    assert (await run.prompt(await run.new(workspace), "talk")).stop_reason == "max_tokens"
+
+
+async def test_a_command_that_is_none_is_answered_in_words(run: Running, workspace: Path) -> None:
+    session = await run.new(workspace)
+    try:
+        await run.prompt(session, "/nosuch")
+        said = run.editor.text() + run.editor.notes()
+    except RequestError as error:
+        said = str(error)
+    assert "no command /nosuch" in said
+
+
+async def test_two_sessions_talk_at_once_and_each_hears_only_itself(
+    run: Running, api: FakeApi, workspace: Path
+) -> None:
+    api.when("one", Reply(parts=(text("First ", hold("first"), "session."),)))
+    api.when("two", Reply(parts=(text("Second session."),)))
+    one, two = await run.new(workspace), await run.new(workspace)
+    asking = asyncio.create_task(run.prompt(one, "one"))
+    await api.reached("first")
+    await run.prompt(two, "two")
+    api.release("first")
+    await asking
+    for session, words in ((one, "First session."), (two, "Second session.")):
+        mine = [u for id, u in run.editor.updates if id == session and u.session_update == "agent_message_chunk"]
+        assert "".join(update.content.text for update in mine) == words
+
+
+async def test_text_that_is_no_text_does_not_stop_anything(run: Running, api: FakeApi, workspace: Path) -> None:
+    api.reply(tool("Bash", raw_json='{"command": "touch \\ud800 made"}'))
+    api.reply(text("Odd."))
+    assert (await run.prompt(await run.new(workspace), "odd")).stop_reason == "end_turn"
+    [call] = run.editor.calls().values()
+    assert call["status"] == "failed" and run.editor.text() == "Odd."

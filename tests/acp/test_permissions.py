@@ -125,6 +125,22 @@ async def test_a_plan_is_approved_and_the_mode_follows(run: Running, api: FakeAp
     assert options["mode"] == "default"
 
 
+async def test_a_subagents_call_is_shown_and_asked_like_any_other(run: Running, api: FakeApi, workspace: Path) -> None:
+    api.reply(tool("Agent", description="make a file", prompt="make it", subagent_type="general-purpose"))
+    api.reply(text("I make it."), tool("Bash", command=f"touch {workspace / 'by-agent.txt'}"))
+    api.reply(text("The subagent is done."))
+    api.reply(text("All done."))
+    run.editor.answer = always("allow")
+    await run.prompt(await run.new(workspace), "delegate it")
+    [asked] = run.editor.asked
+    shown = run.editor.calls()
+    parent = next(call for call in shown.values() if call["kind"] == "think")
+    own = shown[asked.call.tool_call_id]["field_meta"]["assent"]
+    assert own == {"tool": "Bash", "parentToolUseId": parent["tool_call_id"]}
+    assert (workspace / "by-agent.txt").exists()
+    assert run.editor.text() == "All done."  # what a subagent says is its parent's affair
+
+
 QUESTION = {
     "question": "Which colour?",
     "header": "Colour",

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp.schema import EnvVariable, McpServerStdio
+from acp.schema import EnvVariable, ImageContentBlock, McpServerStdio
 
 from acp import RequestError
 from acpclient import Asked, Running, always, running
 from fakeapi import FakeApi, hold, text, thinking, tool
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -105,6 +107,37 @@ async def test_an_ask_left_open_by_a_killed_process_is_asked_again_and_nobody_ha
         assert str(file) in str(second.editor.asked[0].call.raw_input)
         await second.prompt(session, "go on")
         assert file.exists()
+
+
+async def test_a_long_conversation_is_loaded_whole_and_in_order(run: Running, api: FakeApi, workspace: Path) -> None:
+    picture = ImageContentBlock(type="image", data=PIXEL, mime_type="image/png")
+    api.reply(*[tool("Glob", pattern=f"*.x{number}") for number in range(250)])
+    api.reply(text("Nothing."))
+    session = await run.new(workspace)
+    await run.prompt(session, "look for these", picture)
+    await run.agent.close_session(session_id=session)
+    run.editor.forget()
+    await run.agent.load_session(session_id=session, cwd=str(workspace), mcp_servers=[])
+    first, second = run.editor.of("user_message_chunk")
+    assert (first.content.text, second.content.data) == ("look for these", PIXEL)
+    calls = list(run.editor.calls().values())
+    assert [call["raw_input"]["pattern"] for call in calls] == [f"*.x{number}" for number in range(250)]
+    assert {call["status"] for call in calls} == {"completed"}
+    assert run.editor.text() == "Nothing."
+
+
+async def test_a_session_that_another_process_has_is_not_taken_from_it(
+    run: Running, api: FakeApi, place: Path, workspace: Path
+) -> None:
+    api.reply(text("Mine."))
+    session = await run.new(workspace)
+    await run.prompt(session, "hi")
+    async with running(place / "home", env=api.env) as other:
+        with pytest.raises(RequestError, match="another"):
+            await other.agent.load_session(session_id=session, cwd=str(workspace), mcp_servers=[])
+        assert session in [info.session_id for info in (await other.agent.list_sessions()).sessions]
+    api.reply(text("Still mine."))
+    assert (await run.prompt(session, "and now?")).stop_reason == "end_turn"
 
 
 async def test_resume_goes_on_without_repeating_anything(run: Running, api: FakeApi, workspace: Path) -> None:

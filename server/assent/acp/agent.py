@@ -28,39 +28,25 @@ from acp.schema import (
     SessionCapabilities,
     SessionCloseCapabilities,
     SessionInfo,
-    SessionInfoUpdate,
     SessionListCapabilities,
     SessionResumeCapabilities,
     SetSessionConfigOptionResponse,
     SetSessionModeResponse,
-    StopReason,
 )
 
 from acp import PROTOCOL_VERSION, Client, RequestError
 from assent import __version__
-from assent.acp import choices, prompts, trust, updates
+from assent.acp import choices, prompts, updates
 from assent.acp.files import ClientWorkspace
 from assent.acp.front import AcpFront
 from assent.acp.host import Build, Host
 from assent.acp.transport import LineTransport
-from assent.sessions.front import Call, CannotAnswer
+from assent.acp.turns import Turns
+from assent.sessions.front import Call
 from assent.sessions.session import Session
 from assent.types.blocks import Json
 from assent.types.errors import ModelError, ProtocolError
 from assent.types.ports import Workspace
-
-STOPS: dict[str, StopReason] = {
-    "completed": "end_turn",
-    "token_budget_stop": "end_turn",
-    "stop_hook_prevented": "end_turn",
-    "hook_stopped": "end_turn",
-    "max_turns": "max_turn_requests",
-    "budget_usd": "max_turn_requests",
-    "max_output_tokens_exhausted": "max_tokens",
-    "refusal": "refusal",
-    "aborted_streaming": "cancelled",
-    "aborted_tools": "cancelled",
-}  # every other end is a failure, and answers the prompt as one
 
 OFFLINE = "There are no credentials: the offline stand-in answers, not a language model. Set ANTHROPIC_API_KEY."
 NO_MCP = "MCP servers are not supported yet. These, which your editor offered, are not used: {names}."
@@ -73,9 +59,8 @@ class AcpAgent:
         self._front = AcpFront(transport)
         self._front.on_status = self._tell_choices
         self.app = build(Host(workspace=self._workspace, judging=self._front.judging))
+        self._turns = Turns(self.app, self._front)
         self._initialized = False
-        self._prompts: dict[str, list[Call]] = {}  # under way, by session
-        self._notes: dict[str, list[str]] = {}  # to be said with the first prompt
         self._chosen: dict[str, tuple[str, str]] = {}  # mode and model, as the client knows them
 
     def on_connect(self, conn: Client) -> None:
@@ -189,53 +174,13 @@ class AcpAgent:
     async def prompt(self, session_id: str, prompt: list[prompts.PromptBlock], **_: Any) -> PromptResponse:
         with _told():
             session = self._live(session_id)
-            blocks = prompts.blocks_of(prompt)
-            call = Call(front=self._front)
-            under_way = self._prompts.setdefault(session_id, [])
-            under_way.append(call)
             try:
-                await self._preface(session, call)
-                if call.cancelled.is_set():
-                    return PromptResponse(stop_reason="cancelled")
-                wanted: Json = {"sessionId": session_id, "prompt": blocks, "wait": True}
-                answer = await self.app.sessions.request("assent/session/send", wanted, call)
+                return await self._turns.prompt(session, prompts.blocks_of(prompt))
             finally:
-                under_way.remove(call)
-            self._tell_choices(session_id)
-            self._front.update(
-                session_id, SessionInfoUpdate(session_update="session_info_update", title=session.title or None)
-            )
-            return self._ended(session_id, answer["result"])
+                self._tell_choices(session_id)
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        under_way = self._prompts.get(session_id)
-        for call in under_way or ():
-            call.cancelled.set()
-        if not under_way and session_id in self.app.sessions.live:
-            await self.app.sessions.request("assent/session/interrupt", {"sessionId": session_id})
-
-    async def _preface(self, session: Session, call: Call) -> None:
-        """What must be said or asked before the first turn of a session."""
-        for note in self._notes.pop(session.id, ()):
-            self._front.update(session.id, updates.note(note))
-
-        async def cancelled() -> None:
-            await call.cancelled.wait()
-            group.cancel_scope.cancel()
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(cancelled)
-            with contextlib.suppress(CannotAnswer):
-                await trust.ask(self.app, self._front, session)
-            group.cancel_scope.cancel()
-
-    def _ended(self, session_id: str, result: Json) -> PromptResponse:
-        stop = STOPS.get(result["terminal"])
-        if stop is None:
-            raise RequestError(-32603, result["result"] or "The turn failed.", {"kind": result["terminal"]})
-        if result["isError"] and stop != "cancelled" and result["result"]:
-            self._front.update(session_id, updates.note(result["result"]))
-        return PromptResponse(stop_reason=stop)
+        await self._turns.cancel(session_id)
 
     # --- shared ------------------------------------------------------------------------------------------------------
 
@@ -267,11 +212,12 @@ class AcpAgent:
         return session, page
 
     def _open(self, session: Session, mcp_servers: Sequence[Any] | None) -> updates.Translator:
-        notes = self._notes[session.id] = []
+        notes: list[str] = []
         if self.app.status()["offline"]:
             notes.append(OFFLINE)
         if mcp_servers:
             notes.append(NO_MCP.format(names=", ".join(str(getattr(server, "name", "?")) for server in mcp_servers)))
+        self._turns.opened(session.id, notes)
         commands = updates.commands_of(self.app.sessions.deps.commands(session.cwd, session.trusted))
         self._transport.after_answer(lambda: self._front.update(session.id, commands))
         return self._front.opened(session.id, session.cwd)

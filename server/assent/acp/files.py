@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import anyio
-from acp import Client, RequestError
 from acp.schema import FileSystemCapabilities
 from pydantic import ValidationError
 
+from acp import Client, RequestError
 from assent.tools.files import target_of
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText, Workspace
@@ -39,7 +39,7 @@ class _View:
         if self.client is None:
             return self.disk
         if self.disk is not None and _same(self.disk.text, self.client):
-            return replace(self.disk, version=0)  # one that a person may be typing in is looked at again and again
+            return self.disk
         return FileText(
             path=self.disk.path if self.disk else "", text=self.client, sha256=_sha256(self.client), version=0
         )

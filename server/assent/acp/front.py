@@ -9,10 +9,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Literal, cast
 
-from acp import Client, RequestError
 from acp.schema import ClientCapabilities, PermissionOption, ToolCallUpdate
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
+from acp import Client
 from assent.acp import calls, forms
 from assent.acp.transport import LineTransport
 from assent.acp.updates import Translator, Update
@@ -58,10 +58,13 @@ class AcpFront:
         translator = self._translators.get(params["sessionId"])
         if translator is None:
             return
-        for update in translator.updates(params):
-            self.update(params["sessionId"], update)
-        if params["event"]["type"] == "status":
-            self.on_status(params["sessionId"])
+        try:
+            for update in translator.updates(params):
+                self.update(params["sessionId"], update)
+            if params["event"]["type"] == "status":
+                self.on_status(params["sessionId"])
+        except Exception:
+            log.exception("an event could not be shown")  # the turn must not end for it
 
     def judging(self, session_id: str, call: ToolCall) -> None:
         """A call with a change: whoever is asked about it, or told of it, sees the change itself."""
@@ -90,7 +93,7 @@ class AcpFront:
             answer = await self.client.request_permission(session_id=session_id, tool_call=call, options=options)
         except ConnectionError as error:
             raise CannotAnswer(str(error)) from None
-        except (RequestError, ValidationError) as error:
+        except Exception as error:
             log.warning("session/request_permission: %s", error)
             return None
         chosen = getattr(answer.outcome, "option_id", None)
@@ -110,6 +113,8 @@ class AcpFront:
     def _described(self, params: Json) -> ToolCallUpdate:
         session, tool, given = params["sessionId"], str(params["tool"]), cast("Json", params["input"])
         translator = self._translators.get(session) or Translator("/")
+        for update in translator.announced(params["toolUseId"], tool, params.get("parentToolUseId")):
+            self.update(session, update)
         change = translator.change(params["toolUseId"])
         return ToolCallUpdate(
             tool_call_id=params["toolUseId"],
@@ -132,7 +137,7 @@ class AcpFront:
             answer = await self.client.create_elicitation(message=str(params["message"]), mode=form)
         except ConnectionError as error:
             raise CannotAnswer(str(error)) from None
-        except (RequestError, ValidationError) as error:
+        except Exception as error:
             log.warning("elicitation/create: %s", error)
             return {"action": "decline"}
         return forms.answer_of(answer, questions)

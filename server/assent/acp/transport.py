@@ -14,6 +14,7 @@ import orjson
 
 from assent.stdio.reader import ChunkReader
 from assent.stdio.writer import FrameWriter
+from assent.storage.lines import encode
 from assent.types.blocks import Json
 
 log = logging.getLogger("assent.acp")
@@ -33,7 +34,7 @@ class LineTransport:
         self._skipping = False  # the rest of a line that is too long
         self._on_end = on_end
         self._loop = loop
-        self._writer = FrameWriter(outgoing, frame=_line, on_broken=self._ended, soon=loop.call_soon)
+        self._writer = FrameWriter(outgoing, frame=bytes, on_broken=self._ended, soon=loop.call_soon)
         self._reader = ChunkReader(incoming, loop, on_data=self._received, on_end=self._ended)
 
     def start(self) -> None:
@@ -42,7 +43,7 @@ class LineTransport:
     # --- out ---------------------------------------------------------------------------------------------------------
 
     def post(self, message: Json) -> None:
-        self._writer.send(orjson.dumps(message, default=str))
+        self._writer.send(encode(message))
 
     async def send(self, message: Json) -> None:
         self.post(message)
@@ -131,7 +132,3 @@ def _wrong_with(message: Any) -> str | None:
     if not id_is_sound or not ("result" in body or isinstance(body.get("error"), dict)):
         return ""
     return None
-
-
-def _line(body: bytes) -> bytes:
-    return body + b"\n"

@@ -59,6 +59,10 @@ class Translator:
     def places(self, input: Json) -> list[ToolCallLocation]:
         return calls.places_of(input, self._cwd)
 
+    def announced(self, tool_use_id: str, tool: str, parent: str | None) -> Iterator[Update]:
+        """A call is about to be asked for: the client must know it by then."""
+        return self._prepared(tool_use_id, tool, parent)
+
     def change(self, tool_use_id: str) -> list[calls.Content]:
         plan = self._plans.get(tool_use_id)
         return [calls.change_content(plan)] if plan is not None else []
