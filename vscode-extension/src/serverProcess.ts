@@ -29,6 +29,8 @@ export class ServerProcess implements vscode.Disposable {
   private crashes: number[] = [];
   private tail = "";
   private wanted = false;
+  /** The settings that the present server was found by. */
+  private located = "";
   private starting: Promise<void> | undefined;
   /** Fires on every start and restart, when requests may be sent. */
   readonly onDidStart = this.started.event;
@@ -50,7 +52,8 @@ export class ServerProcess implements vscode.Disposable {
       vscode.workspace.onDidGrantWorkspaceTrust(() => void this.tellTrust()),
       secrets.onDidChange(() => void this.restart()),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration("assent.server")) void this.restart();
+        // Trusting a folder says that everything may have changed; a running turn is cut off only for a real change.
+        if (event.affectsConfiguration("assent.server") && this.located !== located()) void this.restart();
       }),
     );
   }
@@ -135,6 +138,7 @@ export class ServerProcess implements vscode.Disposable {
 
   private async locate(): Promise<ServerCommand | undefined> {
     const config = vscode.workspace.getConfiguration("assent.server");
+    this.located = located();
     const bundle = await this.bundle();
     const found = await findServer(machine, { path: config.get("path", ""), python: config.get("python", "") }, bundle);
     switch (found.kind) {
@@ -249,6 +253,11 @@ export class ServerProcess implements vscode.Disposable {
     this.panel = panel;
     this.changed.fire();
   }
+}
+
+function located(): string {
+  const config = vscode.workspace.getConfiguration("assent.server");
+  return JSON.stringify([config.get("path", ""), config.get("python", "")]);
 }
 
 const ACTIONS = {

@@ -348,6 +348,33 @@ scene("a message sent while it works is queued and answered afterwards", async (
   assert.equal(await bench.chat.locator(".queued").count(), 0);
 });
 
+scene("a queued message is taken back, another one changed, and the queue outlives a crash", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Busy.", { hold: "queue" }] });
+  await bench.say("first");
+  await bench.chat.locator(".row.text").waitFor();
+  for (const text of ["never mind", "badly worded", "still wanted"]) await bench.say(text);
+  const queued = bench.chat.locator(".queued");
+  await until(async () => (await queued.count()) === 3, "three messages in the queue");
+  await bench.shot("queue");
+  await queued.filter({ hasText: "never mind" }).getByRole("button", { name: "Withdraw" }).click();
+  await until(async () => (await queued.count()) === 2, "the first one to be gone");
+  await queued.filter({ hasText: "badly worded" }).getByRole("button", { name: "Take back and edit" }).click();
+  const box = bench.chat.locator("textarea.prompt");
+  await until(async () => (await box.inputValue()) === "badly worded", "its words in the box");
+  await box.fill("well worded");
+  await box.press("Enter");
+  await until(async () => (await queued.locator(".queued-text").allTextContents()).join() === "still wanted,well worded", "the new wording at the end");
+  bench.killServer();
+  await until(async () => (await queued.locator(".queued-text").allTextContents()).join() === "still wanted,well worded" && (await bench.chat.locator(".interrupted").count()) > 0, "the queue after the crash");
+  await bench.api.release("queue");
+  await bench.api.script({ blocks: ["Went on."] }, { blocks: ["To the third."] }, { blocks: ["To the fourth."] });
+  await bench.chat.locator(".interrupted").getByRole("button", { name: "Try again" }).click();
+  await bench.chat.locator(".row.text").filter({ hasText: "To the fourth." }).waitFor();
+  assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["first", "still wanted", "well worded"]);
+  assert.doesNotMatch(JSON.stringify((await lastCall()).messages), /never mind|badly worded/);
+});
+
 scene("a crash of the server is survived: it is restarted and the conversation is restored", async () => {
   await bench.newChat();
   await bench.api.script({ blocks: ["Before the crash."] });

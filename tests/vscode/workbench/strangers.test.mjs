@@ -74,7 +74,7 @@ scene("once it is trusted, the project's own rules count, and still none of its 
   await bench.page.locator(".workspace-trust-editor .monaco-button").filter({ hasText: /^Trust/ }).first().click();
   await bench.page.locator(".statusbar").filter({ hasText: "Restricted Mode" }).waitFor({ state: "detached" });
   await bench.shot("trusted");
-  await bench.page.keyboard.press("Escape");
+  await bench.page.locator('.modal-editor-part [aria-label^="Close"]').first().click();
   await bench.page.locator(".workspace-trust-editor").waitFor({ state: "detached" });
   await banner("Withheld until this workspace is trusted").waitFor({ state: "detached" });
   await bench.newChat();
