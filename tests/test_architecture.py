@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "app": {"types", *MIDDLE, "engine", "sessions", "lsp", "acp"},
 }
 OWNERS = {"pygls": "lsp", "lsprotocol": "lsp", "acp": "acp", "anthropic": "model", "tree_sitter": "permissions"}
-HEAVY = {"anthropic", "mcp", "tree_sitter", "tree_sitter_bash", "jsonschema", "watchfiles", "markdown_it", "pypdf"}
+HEAVY = {"anthropic", "mcp", "tree_sitter", "tree_sitter_bash", "jsonschema", "watchfiles", "pypdf"}
 
 
 def _modules() -> list[Path]:

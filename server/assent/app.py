@@ -240,6 +240,7 @@ class App:
                 get_app_state=lambda: spec.state,
                 initial_messages=spec.initial_messages,
                 snipped=spec.snipped,
+                collapsed=spec.collapsed,
                 restored=spec.restored,
                 custom_system_prompt=options.custom_system_prompt,
                 append_system_prompt=options.append_system_prompt,

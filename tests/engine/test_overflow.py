@@ -7,6 +7,7 @@ from assent.extensions.commands import BUILT_IN
 from assent.types.blocks import Json, text_block, text_of, tool_result_block
 from assent.types.messages import (
     AssistantMessage,
+    Collapsed,
     CompactBoundary,
     ConversationMessage,
     Notice,
@@ -137,3 +138,29 @@ async def test_right_after_a_compaction_the_limit_does_not_count() -> None:  # L
         (boundary,) = turn.of(CompactBoundary)
         assert boundary.tokens_after > 49_000  # the blocking limit of this window
         assert turn.result.result == "it fits after all"
+
+
+async def test_a_resumed_session_shows_the_model_what_it_saw_before() -> None:  # C2, C4
+    """Summaries and snips outlive the process: the view is the same, while people still have every message."""
+    async with Stage(tools=[Echo()], limits=SMALL) as stage:
+        engine = stage.new_engine(initial_messages=past(12, size=2_000, tool="Echo"))
+        span = tuple(f"{kind}{number}" for number in range(3) for kind in "cr")
+        engine._conversation.window.staged = [Collapse(uuids=span, summary="Read three files.")]
+        engine.snip({"c5"})
+        stage.api.error(400, TOO_LONG)
+        stage.api.reply(text("it fits"))
+        assert (await stage.turn("and now?", engine=engine)).transitions == ["collapse_drain_retry"]
+        written = stage.transcript.written
+        resumed = stage.new_engine(
+            initial_messages=engine.messages,
+            collapsed=[m for m in written if isinstance(m, Collapsed)],
+            snipped=frozenset(uuid for m in written if isinstance(m, Tombstone) for uuid in m.message_uuids),
+        )
+        for each in (engine, resumed):
+            stage.api.reply(text("go on"))
+            await stage.turn("next", engine=each)
+        before, after = stage.api.calls[-2:]
+        assert before.messages == after.messages
+        assert "Read three files." in str(after.messages)
+        assert "t5" not in after.tool_results and "t6" in after.tool_results
+        assert {"c0", "r2", "c5", "r5"} <= {message.uuid for message in resumed.messages}

@@ -220,6 +220,7 @@ def build_engine(spec: EngineSpec, model: CallModel) -> QueryEngine:
             get_app_state=lambda: spec.state,
             initial_messages=spec.initial_messages,
             snipped=spec.snipped,
+            collapsed=spec.collapsed,
             restored=spec.restored,
             max_turns=options.max_turns,
             max_budget_usd=options.max_budget_usd,

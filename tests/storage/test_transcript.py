@@ -15,6 +15,7 @@ from assent.types import codec
 from assent.types.blocks import text_block
 from assent.types.messages import (
     AssistantMessage,
+    Collapsed,
     CompactBoundary,
     Message,
     Result,
@@ -147,6 +148,17 @@ def test_snipped_messages_leave_the_models_view_but_not_the_history(tmp_path: Pa
     write(path, user("u1"), assistant("a1"), Tombstone(message_uuids=("a1",), reason="snip"))
     assert uuids(transcript.newest_page(path)) == ["u1", "a1"]
     assert transcript.load(path).snipped == {"a1"}
+
+
+def test_collapsed_spans_are_known_again_until_a_compaction_makes_them_moot(tmp_path: Path) -> None:  # C4
+    path = tmp_path / "s.jsonl"
+    span = Collapsed(message_uuids=("u1", "a1"), summary="Said hello.")
+    write(path, user("u1"), assistant("a1"), user("u2"), span)
+    assert transcript.load(path).collapsed == [span]
+    assert uuids(transcript.newest_page(path)) == ["u1", "a1", "u2"]
+    boundary = CompactBoundary(uuid="b", trigger="auto", tokens_before=1, tokens_after=1, summary="s")
+    write(path, boundary)
+    assert transcript.load(path).collapsed == []
 
 
 def test_loading_starts_at_the_last_compaction(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.hooks import Hooks, NoHooks
 from assent.types.ids import new_id
-from assent.types.messages import Attachment, ConversationMessage, Message, Result, Tombstone, UserMessage
+from assent.types.messages import Attachment, Collapsed, ConversationMessage, Message, Result, Tombstone, UserMessage
 from assent.types.permissions import Allow, Verdict
 from assent.types.ports import (
     CallModel,
@@ -171,8 +171,9 @@ class QueryEngineConfig:
     get_app_state: Callable[[], SessionState] | None = None  # None: the engine keeps its own
     set_app_state: Callable[[Callable[[SessionState], SessionState]], None] | None = None
     initial_messages: Sequence[ConversationMessage] = ()
-    snipped: frozenset[str] = frozenset()  # uuids that earlier snips took out of the view; see `restore`
-    restored: Result | None = None  # session totals so far, as `restore` gives them (Q6)
+    snipped: frozenset[str] = frozenset()  # uuids that earlier snips took out of the view
+    collapsed: Sequence[Collapsed] = ()  # what the view already shows as summaries
+    restored: Result | None = None  # session totals so far (Q6)
     read_file_cache: dict[str, ReadMark] | None = None
     custom_system_prompt: str | None = None
     append_system_prompt: str | None = None

@@ -5,15 +5,23 @@ that goes to the model: it starts at the last compact boundary and is reduced fr
 view was last set is `fresh`, so a step costs the same however long the conversation is.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
-from assent.types.messages import CompactBoundary, ConversationMessage
+from assent.context.collapse import Collapse, commit
+from assent.context.view import without
+from assent.types.messages import Collapsed, CompactBoundary, ConversationMessage
 
 
 class History:
-    def __init__(self, messages: Iterable[ConversationMessage] = (), *, snipped: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        messages: Iterable[ConversationMessage] = (),
+        *,
+        snipped: Collection[str] = (),
+        collapsed: Sequence[Collapsed] = (),
+    ) -> None:
         self.messages: list[ConversationMessage] = list(messages)
-        self._view: tuple[ConversationMessage, ...] = view_of(self.messages, snipped)
+        self._view: tuple[ConversationMessage, ...] = view_of(self.messages, snipped, collapsed)
         self._fresh: list[ConversationMessage] = []
 
     def add(self, message: ConversationMessage) -> None:
@@ -47,12 +55,21 @@ class History:
                 del self.messages[at]
 
 
-def view_of(messages: list[ConversationMessage], snipped: Collection[str] = ()) -> tuple[ConversationMessage, ...]:
-    """What the model sees of a history: from the last boundary on, without what was snipped."""
+def view_of(
+    messages: list[ConversationMessage], snipped: Collection[str] = (), collapsed: Sequence[Collapsed] = ()
+) -> tuple[ConversationMessage, ...]:
+    """What the model sees of a history: from the last boundary on, with summaries for spans, without what was snipped.
+
+    In this order because a summary carries the uuid of the first message it stands for, and may have been snipped too.
+    """
     start = 0
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
         if isinstance(message, CompactBoundary):
             start = at if message.summary or message.kept else at + 1  # an empty one is a /clear
             break
-    return tuple(message for message in messages[start:] if message.uuid not in snipped)
+    view = tuple(messages[start:])
+    if collapsed:
+        staged = [Collapse(uuids=each.message_uuids, summary=each.summary) for each in collapsed]
+        view = commit(view, staged)[0].view
+    return without(view, snipped) if snipped else view

@@ -13,7 +13,7 @@ from assent.context.tokens import estimate_content
 from assent.engine.turn import Turn
 from assent.extensions.commands import Command, find, split
 from assent.types.blocks import Block, text_block
-from assent.types.messages import Attachment, UserMessage
+from assent.types.messages import Attachment
 
 PASTE_SHARE = 0.25  # of the window: a longer prompt goes to a file
 PASTE_PREVIEW = 4_000
@@ -152,7 +152,3 @@ def _spill_pastes(turn: Turn, result: Input) -> None:
             note = f"[The user's text is {len(text):,} characters long. All of it is in {path}; Read or Grep it there.]"
             kept.append(text_block(f"{text[:PASTE_PREVIEW]}\n\n… {note}"))
     result.blocks = tuple(kept)
-
-
-def user_message(turn: Turn, result: Input, *, uuid: str, is_meta: bool) -> UserMessage:
-    return UserMessage(uuid=uuid, content=result.blocks, timestamp=turn.config.deps.now(), is_meta=is_meta)

@@ -6,6 +6,7 @@ no call goes out. The reductions are pure functions in `context/`; here they are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from assent.context.collapse import Collapse, Span, commit, next_span, still_there
@@ -19,7 +20,7 @@ from assent.context.view import Reduced
 from assent.engine.compaction import ask_small_model, compact
 from assent.engine.state import CompactTracking, State, Terminal
 from assent.engine.turn import Turn
-from assent.types.messages import Tombstone
+from assent.types.messages import Collapsed, Tombstone
 
 TOO_LONG = (
     "The conversation is too long to go on: about {tokens:,} of {window:,} tokens. Use /compact to summarise it, or "
@@ -52,6 +53,7 @@ def drain_collapses(turn: Turn) -> int:
     turn.window.staged.clear()
     if committed:
         _take(turn, reduced)
+        _write_down(turn, staged)
     return committed
 
 
@@ -111,10 +113,17 @@ async def _collapse(turn: Turn, marks: Thresholds) -> None:
     if turn.window.staged and tokens >= marks.commit_collapses:
         turn.window.staged = list(still_there(view, turn.window.staged))
         reduced, committed = commit(view, turn.window.staged, tokens=tokens, until=marks.microcompact)
+        _write_down(turn, turn.window.staged[:committed])
         del turn.window.staged[:committed]
         await _apply(turn, "collapse", reduced)
     if "collapse" in turn.config.background_calls and tokens >= marks.stage_collapses:
         _stage_next(turn, marks)
+
+
+def _write_down(turn: Turn, collapses: Sequence[Collapse]) -> None:
+    """A resumed session shows the model the same summaries; nobody has to write them again."""
+    for each in collapses:
+        turn.post(Collapsed(message_uuids=each.uuids, summary=each.summary))
 
 
 def _stage_next(turn: Turn, marks: Thresholds) -> None:

@@ -59,6 +59,7 @@ class QueryEngine:
         history = History(
             repaired(_own(config.initial_messages), leave=[orphan.tool_use_id for orphan in self._orphans]),
             snipped=config.snipped,
+            collapsed=config.collapsed,
         )
         ledger = Ledger(model_info=config.deps.model_info, on_spend=config.on_spend)
         self._conversation = Conversation(history=history, ledger=ledger)

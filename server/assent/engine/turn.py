@@ -30,6 +30,7 @@ from assent.types.messages import (
     AssistantFinal,
     AssistantMessage,
     Attachment,
+    Collapsed,
     CompactBoundary,
     HookRan,
     Message,
@@ -51,7 +52,8 @@ Phase = Literal["streaming", "tools"]
 StopReason = Literal["abort", "budget_usd"]
 
 KEPT = (
-    UserMessage, AssistantMessage, AssistantFinal, Attachment, CompactBoundary, Tombstone, ToolUseSummary, Result,
+    UserMessage, AssistantMessage, AssistantFinal, Attachment, CompactBoundary, Tombstone, Collapsed, ToolUseSummary,
+    Result,
 )  # fmt: skip
 """What goes into the transcript; the rest only describes a turn while it runs."""
 
@@ -119,9 +121,7 @@ class Turn:
             self.held.append(message)
             return
         await self.outlet.send(message)
-        if self.conversation.ledger.spent(self.config.max_budget_usd):
-            self.stop("budget_usd")
-            await anyio.lowlevel.checkpoint()
+        await self._look_at_the_purse()
 
     def post(self, message: Message) -> None:
         """Publish from code that cannot wait. Progress is dropped when nobody reads; nothing else is."""
@@ -141,9 +141,7 @@ class Turn:
             self.outlet.post(message, droppable=False)
         self.held.clear()
         await self.outlet.room()
-        if self.conversation.ledger.spent(self.config.max_budget_usd):
-            self.stop("budget_usd")
-            await anyio.lowlevel.checkpoint()
+        await self._look_at_the_purse()
 
     async def end(self, result: Result) -> None:
         """The last message: written down before anyone is told that the turn is over."""
@@ -156,6 +154,12 @@ class Turn:
             self.history.add(message)
         if self.config.persist and isinstance(message, KEPT):
             self.config.transcript.append(message)
+
+    async def _look_at_the_purse(self) -> None:
+        """The one place where the dollar limit ends a turn (Q9)."""
+        if self.ledger.spent(self.config.max_budget_usd):
+            self.stop("budget_usd")
+            await anyio.lowlevel.checkpoint()
 
     def stop(self, reason: StopReason) -> None:
         """End the loop at its next await; the first reason counts."""

@@ -19,7 +19,7 @@ from assent.storage.trust import TrustStore
 from assent.tools.tool import AnyTool, Jobs, SessionState
 from assent.types.blocks import Block, Json
 from assent.types.hooks import Hooks, NoHooks
-from assent.types.messages import Attachment, ConversationMessage, Message, Result, UserMessage
+from assent.types.messages import Attachment, Collapsed, ConversationMessage, Message, Result, UserMessage
 from assent.types.permissions import Action, Ask, Decision, Mode
 from assent.types.ports import (
     CanUseTool,
@@ -81,6 +81,7 @@ class EngineSpec:
     handle_elicitation: HandleElicitation
     initial_messages: tuple[ConversationMessage, ...]
     snipped: frozenset[str]
+    collapsed: tuple[Collapsed, ...]
     restored: Result | None  # session totals so far (Q6)
     transcript: Transcript
     take_queued: Callable[[], Sequence[UserMessage]]  # what the user steered into the turn (L11)

@@ -14,6 +14,7 @@ from assent.types.messages import (
     AssistantFinal,
     AssistantMessage,
     Attachment,
+    Collapsed,
     CompactBoundary,
     Compacting,
     Heartbeat,
@@ -133,7 +134,7 @@ class Translator:
                 yield self._tombstone(message)
             case MaxTurnsReached():
                 yield {"type": "maxTurnsReached", "maxTurns": message.max_turns, "turnCount": message.turn_count}
-            case SystemInit() | Result() | StreamEvent():
+            case SystemInit() | Result() | StreamEvent() | Collapsed():
                 return
             case _:
                 assert_never(message)

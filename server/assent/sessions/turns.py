@@ -356,6 +356,7 @@ class Turns:
             handle_elicitation=session.elicit,
             initial_messages=tuple(loaded.messages),
             snipped=frozenset(loaded.snipped),
+            collapsed=tuple(loaded.collapsed),
             restored=loaded.last_result,
             transcript=session.record,
             take_queued=self._take_queued,

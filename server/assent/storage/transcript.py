@@ -25,6 +25,7 @@ from assent.types.blocks import Json
 from assent.types.messages import (
     AssistantMessage,
     Attachment,
+    Collapsed,
     CompactBoundary,
     ConversationMessage,
     Message,
@@ -37,7 +38,7 @@ CHUNK = 256 * 1024
 PAGE_MESSAGES = 100
 PAGE_BYTES = 512 * 1024
 SHOWN = frozenset({"user", "assistant", "attachment", "system/compact_boundary"})
-KEPT = SHOWN | {"assistant_final", "tombstone", "tool_use_summary", "max_turns_reached", "result"}
+KEPT = SHOWN | {"assistant_final", "tombstone", "collapsed", "tool_use_summary", "max_turns_reached", "result"}
 REWOUND = "session/rewound"
 
 
@@ -69,6 +70,7 @@ class Loaded:
 
     messages: list[ConversationMessage] = field(default_factory=list[ConversationMessage])
     snipped: set[str] = field(default_factory=set[str])
+    collapsed: list[Collapsed] = field(default_factory=list[Collapsed])
     last_result: Result | None = None
     damaged: int = 0
 
@@ -215,8 +217,11 @@ def load(path: Path) -> Loaded:
             case Tombstone():
                 for uuid in message.message_uuids:
                     by_id.pop(uuid, None)
+            case Collapsed():
+                loaded.collapsed.append(message)
             case CompactBoundary():
                 by_id = {message.uuid: message}
+                loaded.collapsed.clear()
             case UserMessage() | AssistantMessage() | Attachment():
                 by_id[message.uuid] = message
             case _:

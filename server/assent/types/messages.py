@@ -250,6 +250,15 @@ class Tombstone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Collapsed:
+    """The model sees these messages as a summary from now on; people still see them whole (C4)."""
+
+    type: Literal["collapsed"] = "collapsed"
+    message_uuids: tuple[str, ...]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MaxTurnsReached:
     type: Literal["max_turns_reached"] = "max_turns_reached"
     max_turns: int
@@ -306,6 +315,7 @@ Message = (
     | Notice
     | StreamEvent
     | Tombstone
+    | Collapsed
     | MaxTurnsReached
     | Result
 )

@@ -44,9 +44,9 @@ def answer(request: ModelRequest) -> list[Json]:
             return [text_block(summaries.of_tools(history))]
         case "classifier":
             return [text_block("ask")]  # judging what is safe is not for a program that follows phrases
-        case "hook" | "suggestion":
+        case "hook":
             return [text_block(NOTHING_MORE)]
-        case "memory" | "dream":
+        case "suggestion" | "memory" | "dream":
             return [text_block("NONE")]
 
 
