@@ -137,6 +137,22 @@ async def test_a_file_that_is_not_there_yet_is_not_taken_for_a_deleted_one() -> 
     assert scene.disk.files[PATH] == "new\n"
 
 
+async def test_a_look_at_the_disk_while_a_new_file_is_being_written_does_not_take_it_for_gone() -> None:
+    scene = Scene(opened=False)
+    scene.disk.held = anyio.Event()
+    landed: list[dict[str, Any]] = []
+
+    async def land() -> None:
+        landed.append(await scene.propose("new\n", review="after"))
+
+    async def look() -> None:
+        await scene.editor.refresh(PATH)
+
+    async with background(land), background(look):
+        scene.disk.held.set()
+    assert scene.disk.files[PATH] == "new\n" and scene.states(landed[0]) == ["landed"]
+
+
 async def test_a_restored_new_file_survives_a_first_look_at_the_disk() -> None:
     scene = Scene(opened=False)
     await scene.propose("new\n")

@@ -2,6 +2,8 @@
 
 import hashlib
 
+import anyio
+
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText
 
@@ -10,6 +12,7 @@ class MemoryDisk:
     def __init__(self, files: dict[str, str] | None = None) -> None:
         self.files = dict(files or {})
         self.writes: list[str] = []
+        self.held: anyio.Event | None = None  # writes wait for it, as they do on a slow disk
 
     async def read(self, path: str) -> FileText:
         if path not in self.files:
@@ -18,6 +21,8 @@ class MemoryDisk:
         return FileText(path=path, text=text, sha256=_sha(text), mtime_ns=len(self.writes))
 
     async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
+        if self.held is not None:
+            await self.held.wait()
         if plan.before is None and plan.path in self.files:
             raise ToolError(f"{plan.path} exists now")
         if plan.before is not None and (

@@ -76,14 +76,7 @@ class Editor:
 
     async def refresh(self, path: str) -> None:
         """A file changed on disk: what is anchored in it follows, unless the editor has it open and reloads itself."""
-        known = self.documents.known(self._landings.uri_for(path))
-        if known is None:
-            return
-        try:
-            text: str | None = (await self._disk.read(path)).text
-        except ToolError:
-            text = None
-        self.documents.disk(known.uri, text)
+        await self._landings.look(path)
 
     async def _before_landing(self, proposal: Proposal) -> None:
         document = self.documents.get(proposal.uri)

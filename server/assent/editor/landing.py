@@ -78,6 +78,18 @@ class Landings:
         except ToolError:
             return None
 
+    async def look(self, path: str) -> None:
+        """What is anchored in a file follows what the disk holds now. Never while we write it ourselves."""
+        async with self._writing:
+            known = self._documents.known(self.uri_for(path))
+            if known is None:
+                return
+            try:
+                text: str | None = (await self._disk.read(path)).text
+            except ToolError:
+                text = None
+            self._documents.disk(known.uri, text)
+
     def uri_for(self, path: str) -> str:
         """The URI under which the editor has this file open, a link to it included; else its own."""
         found = self.open_at(path)
