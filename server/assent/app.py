@@ -25,6 +25,7 @@ from assent.engine.side_calls import SideCalls
 from assent.extensions import agents, commands
 from assent.extensions.auto_memory import AutoMemory
 from assent.extensions.git_context import git_context
+from assent.extensions.hooks import InProcessHooks
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
 from assent.model.settings import ModelSettings, model_settings
@@ -66,6 +67,7 @@ class Options:
     interactive: bool = True
     settings: Json | None = None
     api_key: str | None = None  # handed over by the editor
+    source_seconds: float = 0.25  # how long the first prompt of a session waits for memory and git
 
 
 def build(host: "Host", *, options: Options) -> "App":
@@ -99,6 +101,7 @@ class App:
         self._roots = roots
         self._client = client
         self._acp = acp
+        self._options = options
         self._interactive = options.interactive
         self.settings = SettingsFiles(config_dir=paths.config_dir(), cli=options.settings, parse_rule=parse_rule)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
@@ -106,6 +109,7 @@ class App:
         self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model, book=self._book)
         self._engines: WeakValueDictionary[str, QueryEngine] = WeakValueDictionary()
         self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home), auto=_notes)
+        self.hooks = InProcessHooks()  # for whoever embeds the program; what settings name is still to come
         self.disk = DiskWorkspace()
         self.editor = Editor(client, self.disk, encoding=encoding, snapshot=self._snapshot)
         self.sessions = Sessions(self._session_deps())
@@ -207,6 +211,7 @@ class App:
             ],
             mcp_servers=self.mcp_servers,
             parse_rule=parse_rule,
+            hooks=self.hooks,
             classify=self.side_calls.classify,
             secrets=self.models.secrets,
             interactive=self._interactive,
@@ -227,7 +232,11 @@ class App:
         )
         engine = QueryEngine(
             QueryEngineConfig(
-                deps=Deps(call_model=self.models.call, model_info=self.models.info),
+                deps=Deps(
+                    call_model=self.models.call,
+                    model_info=self.models.info,
+                    source_seconds=self._options.source_seconds,
+                ),
                 session_id=spec.session_id,
                 cwd=spec.state.cwd,
                 model=options.model,
@@ -257,6 +266,7 @@ class App:
                 interactive=spec.interactive,
                 services=services,
                 transcript=spec.transcript,
+                hooks=self.hooks,
                 memory=self._memory if settings.get("memory", True) else None,
                 auto_memory=self._auto_memory(spec),
                 system_context=partial(git_context, spec.state.cwd, _git_env()) if spec.trusted else None,

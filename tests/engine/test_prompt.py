@@ -89,7 +89,7 @@ async def test_contexts_are_frozen_until_a_compaction() -> None:  # Q8
 
 async def test_a_slow_memory_source_does_not_hold_up_the_turn_and_arrives_later() -> None:  # Q12
     gate = anyio.Event()
-    async with Stage(memory=Notes(NOTE, gate=gate)) as stage:
+    async with Stage(memory=Notes(NOTE, gate=gate), source_seconds=0.01) as stage:
         stage.api.reply(text("ok"))
         await stage.turn("one")
         assert "Use tabs." not in str(stage.api.calls[0].body)

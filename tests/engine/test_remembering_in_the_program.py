@@ -43,7 +43,8 @@ async def test_notes_are_kept_among_the_users_data_and_read_by_the_next_session(
         api.when(NOTE, *[Reply(parts=(text(f"- The user wants tabs, said {n} times."),)) for n in (1, 2)] if on else [])
         api.reply(text("tabs it is"))
         api.reply(text("as before"))
-        async with headless(Options(interactive=False, settings={"backgroundCalls": {"memory": on}})) as app:
+        settings = {"backgroundCalls": {"memory": on}}
+        async with headless(Options(interactive=False, settings=settings, source_seconds=60)) as app:
             await send(app, project, "use tabs")
             if on:
                 with anyio.fail_after(60):

@@ -113,6 +113,7 @@ class Stage:
         default_max_tokens: int | None = None,
         check_requests: bool = True,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+        source_seconds: float = WAIT,
         **config: Any,
     ) -> None:
         self.api = FakeApi(extra_models={model: limits} if limits else None, check_on_exit=check_requests)
@@ -136,6 +137,7 @@ class Stage:
         }
         self.requests: list[ModelRequest] = []
         self._sleep = sleep
+        self._source_seconds = source_seconds
         self._client: ModelClient | None = None
         self._engine: QueryEngine | None = None
         self._tasks_before: set[asyncio.Task[Any]] = set()
@@ -179,7 +181,13 @@ class Stage:
                 async for event in events:
                     yield event
 
-        deps = Deps(call_model=call, model_info=client.info, sleep=self._sleep)
+        deps = Deps(
+            call_model=call,
+            model_info=client.info,
+            sleep=self._sleep,
+            source_seconds=self._source_seconds,
+            look_seconds=WAIT,
+        )
         return QueryEngine(QueryEngineConfig(deps=deps, **{**self._config, **changes}))
 
     async def turn(

@@ -26,7 +26,6 @@ WATCHED_FILES = 32  # the most recently read; older ones are noticed when they a
 TODO_EVERY = 10
 PLAN_EVERY = 5
 OFFER_AT = (0.5, 0.75)  # of the autocompact mark
-LOOK_SECONDS = 1.0
 
 PLAN_REMINDER = (
     "Plan mode is on: look and think, but change nothing. When the plan is ready, present it with ExitPlanMode and "
@@ -45,7 +44,7 @@ async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
     await _finished_jobs(turn)
     await _prefetched(turn)
     await _late_memory(turn)
-    with anyio.move_on_after(LOOK_SECONDS):
+    with anyio.move_on_after(turn.config.deps.look_seconds):
         await _changed_files(turn)
         await _nested_memory(turn)
     await _todo_reminder(turn, results)
@@ -60,7 +59,7 @@ async def attach_at_start(turn: Turn) -> None:
     await _finished_jobs(turn)
     await _late_memory(turn)
     await _new_day(turn)
-    with anyio.move_on_after(LOOK_SECONDS):
+    with anyio.move_on_after(turn.config.deps.look_seconds):
         await _changed_files(turn)
     if turn.app.mode == "plan":
         await turn.publish(turn.attachment("plan_mode", PLAN_REMINDER))

@@ -39,7 +39,6 @@ from assent.types.usage import Usage
 logger = logging.getLogger(__name__)
 
 SHORTENINGS = 4
-FILE_SECONDS = 2.0
 
 Trigger = Literal["auto", "manual", "reactive"]
 
@@ -185,7 +184,7 @@ async def _call(turn: Turn, request: ModelRequest, *, foreground: bool) -> Summa
 async def _kept(turn: Turn, state: State) -> tuple[Block, ...]:
     app = turn.app
     files: list[KeptFile] = []
-    with anyio.move_on_after(FILE_SECONDS):
+    with anyio.move_on_after(2 * turn.config.deps.look_seconds):
         for path in list(reversed(app.read_files))[:KEPT_FILES]:
             try:
                 files.append(KeptFile(path=path, text=(await turn.config.services.workspace.read(path)).text))

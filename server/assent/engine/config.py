@@ -75,6 +75,8 @@ class Deps:
     now: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep  # how long idle is (L13)
     new_id: Callable[[], str] = new_id
+    source_seconds: float = 0.25  # how long a turn waits for memory and system context, once a session (Q12)
+    look_seconds: float = 1.0  # how long a step may look at the disk for what to tell (L11)
 
 
 class NoTranscript:

@@ -21,8 +21,6 @@ from assent.extensions.memory import MemoryFile, as_context
 
 T = TypeVar("T")
 
-SOURCE_SECONDS = 0.25
-
 DEFAULT = """\
 You are Assent, a coding agent inside the user's editor. You work on the user's own files, with the user watching: \
 what you change appears in the editor and can be accepted or rejected hunk by hunk.
@@ -102,7 +100,7 @@ async def freeze(config: QueryEngineConfig, cwd: str, background: Background) ->
     extra = background.spawn(config.system_context(), name="system context") if config.system_context else None
     sources = {task for task in (memory, extra) if task is not None}
     if sources:
-        await asyncio.wait(sources, timeout=SOURCE_SECONDS)
+        await asyncio.wait(sources, timeout=config.deps.source_seconds)
     notes = as_context(_result(memory) or ())
     parts = (_result(extra) or "", _mcp(config))
     return PromptContext(
