@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from assent import __version__
 from assent.cli.preflight import UsageError
+from assent.cli.privacy import close_memory
 from assent.types.errors import AssentError
 
 DESCRIPTION = """\
@@ -70,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help(sys.stderr)
         return 2
+    close_memory()
     try:
         return _run(options)
     except AssentError as error:
