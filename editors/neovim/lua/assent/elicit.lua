@@ -4,6 +4,7 @@
 local async = require("assent.async")
 local client = require("assent.client")
 local config = require("assent.config")
+local form = require("assent.form")
 local questions = require("assent.questions")
 
 local M = {}
@@ -78,79 +79,6 @@ local function ask_all(list)
   return { action = "accept", content = content }
 end
 
---- One field of a form, asked until the answer fits its type. Nil: the user left.
----@param name string
----@param field table
----@param required boolean
----@return any
-local function field_value(name, field, required)
-  local label = (field.title or name) .. (field.description and (" (%s)"):format(field.description) or "")
-  if field.enum then
-    return async.await(function(resume)
-      vim.ui.select(field.enum, { prompt = label, kind = "assent" }, resume)
-    end)
-  end
-  if field.type == "boolean" then
-    local said = async.await(function(resume)
-      vim.ui.select({ "yes", "no" }, { prompt = label, kind = "assent" }, resume)
-    end)
-    if said then
-      return said == "yes"
-    end
-    return nil
-  end
-  local number = field.type == "integer" or field.type == "number"
-  local hint = number and " (a number): " or required and ": " or " (may stay empty): "
-  while true do
-    local typed = async.await(function(resume)
-      vim.ui.input({ prompt = label .. hint, default = field.default and tostring(field.default) or nil }, resume)
-    end)
-    if typed == nil then
-      return nil
-    end
-    local value = typed
-    if number then
-      value = tonumber(typed)
-      if value and field.type == "integer" and value ~= math.floor(value) then
-        value = nil
-      end
-    end
-    if typed == "" and not required then
-      return vim.NIL
-    end
-    if value and value ~= "" then
-      return value
-    end
-  end
-end
-
---- A form, field by field: the required ones first, then the others by name.
----@param schema table
----@return table
-local function fill(schema)
-  local required, order = {}, {}
-  for _, name in ipairs(schema.required or {}) do
-    required[name] = true
-    table.insert(order, name)
-  end
-  for name in vim.spairs(schema.properties or {}) do
-    if not required[name] then
-      table.insert(order, name)
-    end
-  end
-  local content = vim.empty_dict()
-  for _, name in ipairs(order) do
-    local value = field_value(name, (schema.properties or {})[name] or {}, required[name] == true)
-    if value == nil then
-      return { action = "cancel" }
-    end
-    if value ~= vim.NIL then
-      content[name] = value
-    end
-  end
-  return { action = "accept", content = content }
-end
-
 ---@param params table
 ---@return table
 local function put(params)
@@ -161,13 +89,17 @@ local function put(params)
     local said = async.await(function(resume)
       vim.ui.select({ "Open", "Decline" }, { prompt = ("%s %s"):format(params.message, params.url) }, resume)
     end)
+    if said == "Open" and not params.url:match("^https?://") then
+      client.notify("only pages of the web are opened", vim.log.levels.WARN)
+      return { action = "decline" }
+    end
     if said == "Open" then
       vim.ui.open(params.url)
       return { action = "accept" }
     end
     return { action = said == "Decline" and "decline" or "cancel" }
   end
-  return fill(params.schema or {})
+  return form.fill(params.schema or {})
 end
 
 ---@param params table
