@@ -19,6 +19,10 @@ export interface InitializationOptions {
   apiKey?: string;
 }
 
+export interface TaskBudget {
+  total: number;
+}
+
 export interface SessionNew {
   cwd?: string;
   model?: string;
@@ -29,7 +33,7 @@ export interface SessionNew {
   appendSystemPrompt?: string;
   maxTurns?: number;
   maxBudgetUsd?: number;
-  taskBudget?: Json | number;
+  taskBudget?: TaskBudget | number;
   jsonSchema?: Json;
   title?: string;
 }

@@ -27,6 +27,10 @@ class InitializationOptions(Wire):
     api_key: str | None = None  # from the editor's secret store
 
 
+class TaskBudget(Wire):
+    total: Positive
+
+
 class SessionNew(Wire):
     cwd: Path | None = None
     model: Name | None = None
@@ -37,7 +41,7 @@ class SessionNew(Wire):
     append_system_prompt: str | None = None
     max_turns: Positive | None = None
     max_budget_usd: Annotated[float, Meta(ge=0)] | None = None
-    task_budget: Json | int | None = None
+    task_budget: TaskBudget | Positive | None = None
     json_schema: Json | None = None
     title: str | None = None
 
