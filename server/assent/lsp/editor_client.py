@@ -68,6 +68,8 @@ class EditorClient:
                 answer = await self._request("assent/editor/query", request)
         except TimeoutError:
             return {"status": "error", "value": None, "message": "the editor did not answer in time"}
+        except ClientGone as error:
+            return {"status": "error", "value": None, "message": str(error)}
         if answer.get("status") not in _STATUSES:
             return {"status": "error", "value": None, "message": "the editor's answer has no known status"}
         return answer
