@@ -165,7 +165,7 @@ def _round_trip(peer: "Peer", uri: str, version: int) -> float:
 
 
 def _lag(peer: "Peer") -> float:
-    time.sleep(0.003)
+    time.sleep(0.003)  # a person does not type in one burst: each request meets the streams at another moment
     began = time.perf_counter()
     peer.request("textDocument/codeLens", {"textDocument": {"uri": "file:///nothing"}})
     return (time.perf_counter() - began) * 1000

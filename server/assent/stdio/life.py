@@ -167,7 +167,7 @@ def _parent_of(entry: Path) -> int | None:
 
 
 def _deadline(code: int) -> None:
-    time.sleep(DEADLINE)
+    time.sleep(DEADLINE)  # the time that is left to an orderly end; this thread outlives a loop that is stuck
     leave(code)
 
 
@@ -186,7 +186,7 @@ def _wait_for_death(pid: int) -> None:
             poll.poll()
             return
     while _alive(pid):
-        time.sleep(_POLL)
+        time.sleep(_POLL)  # without pidfd there is nothing to wait on: look now and then
 
 
 def _alive(pid: int) -> bool:
