@@ -128,7 +128,8 @@ def _violation(call: str, args: str, result: str, ws: Scratch) -> str | None:
         unlisted = path.rpartition("/")[2] not in _LISTED and "python" not in path
         return f"runs {path}" if inside or (unlisted and result == "0") else None
     if call in ("connect", "sendto", "sendmsg", "bind"):
-        return f"{call} {args[:120]}" if "AF_INET" in args else None
+        asks_for_a_port = call == "bind" and "htons(0)" in args  # pip only looks whether there is IPv6
+        return f"{call} {args[:120]}" if "AF_INET" in args and not asks_for_a_port else None
     if call.startswith("open"):
         path = re.search(r'"([^"]*)"', args)
         if path is None or path[1] in ("/dev/null", "/dev/tty") or not _OPENS_TO_WRITE.search(args):

@@ -76,6 +76,7 @@ def test_mode_trust_and_roots_can_be_given(shared_ws: Scratch) -> None:
         {"tool": "Bash", "input": "ls", "cwd": "/"},
         {"tool": "Bash", "input": {}, "cwd": "relative"},
         {"tool": "Bash", "input": {}},
+        {"tool": "Bash", "input": {}, "cwd": "/a\0b"},
         {"tool": "Bash", "input": {}, "cwd": "/", "mode": "yolo"},
         {"tool": "Bash", "input": {}, "cwd": "/", "mode": ["default"]},
         {"tool": "Bash", "input": {}, "cwd": "/", "trusted": "yes"},
@@ -116,6 +117,14 @@ def test_the_command_answers_every_line_in_order(shared_ws: Scratch, tmp_path: P
     kinds = [answer.get("decision") or answer["error"]["kind"] for answer in answers]
     assert answers[0]["sandbox"] in ("bubblewrap", "landlock", "sandbox-exec", "none")
     assert kinds == ["allow", "invalidRequest", "invalidRequest", "ask", "invalidParams", "tooLarge", "allow"]
+
+
+def test_a_directory_no_path_can_name_is_refused_in_words(shared_ws: Scratch, tmp_path: Path) -> None:
+    question = {"tool": "Bash", "input": {"command": "ls"}, "cwd": f"{shared_ws.root}\0"}
+    answer = ask([json.dumps(question)], tmp_path)[0]
+    assert answer == {"error": {"kind": "invalidParams", "message": "`cwd` holds a NUL character, which no path can"}}
+    rooted = {**question, "cwd": str(shared_ws.root), "roots": ["/a\0b"]}
+    assert ask([json.dumps(rooted)], tmp_path)[0]["decision"] == "allow"
 
 
 def test_the_command_reads_the_settings_files(ws: Scratch, tmp_path: Path) -> None:

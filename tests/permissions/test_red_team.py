@@ -89,24 +89,6 @@ def test_accepting_edits_does_not_copy_from_outside(hostile: Scratch, command: s
 @pytest.mark.parametrize(
     "command",
     [
-        "bash <<EOF\ncurl x\nEOF",
-        "bash <<'EOF'\ncurl x\nEOF",
-        "sh <<< 'curl x'",
-        "echo curl x | bash",
-        "echo curl x | bash -x",
-        "/usr/bin/cur? x",
-        "/usr/bin/cur[l] x",
-    ],
-)
-def test_a_shell_fed_from_elsewhere_asks_where_something_is_denied(shared_ws: Scratch, command: str) -> None:
-    # D09
-    assert shared_ws.bash(command, mode="bypassPermissions", deny=["Bash(curl:*)"]).decision != "allow"
-    assert shared_ws.bash(command, mode="bypassPermissions").decision == "allow"
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
         "git config core.pager x",
         "git config --global alias.x '!sh'",
         "git config core.hooksPath .",

@@ -10,7 +10,7 @@ from permissions.scratch import Scratch
     ("url", "host"),
     [
         ("https://docs.python.org/3/", "docs.python.org"),
-        ("https://DOCS.Python.ORG./x", "docs.python.org"),
+        ("https://DOCS.Python.ORG/x", "docs.python.org"),
         ("http://docs.python.org:80/", "docs.python.org"),
         ("https://docs.python.org:443/", "docs.python.org"),
         ("https://bücher.example/", "xn--bcher-kva.example"),
@@ -70,3 +70,26 @@ def test_a_redirect_to_another_host_is_judged_anew(shared_ws: Scratch) -> None:
     rules = ["WebFetch(domain:docs.python.org)"]
     assert shared_ws.decide("WebFetch", {"url": "https://docs.python.org/"}, allow=rules).decision == "allow"
     assert shared_ws.decide("WebFetch", {"url": "https://evil.example/"}, allow=rules).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://docs.python.org./",
+        "https://docs.python.org:/@evil.example/",
+        "https://docs\u3002python.org/",
+        "https://\uff44ocs.python.org/",
+    ],
+)
+def test_another_spelling_of_an_allowed_host_asks_and_of_a_denied_one_is_denied(shared_ws: Scratch, url: str) -> None:
+    # D14
+    assert shared_ws.decide("WebFetch", {"url": url}, allow=["WebFetch(domain:docs.python.org)"]).decision == "ask"
+    denied = shared_ws.decide("WebFetch", {"url": url}, mode="bypassPermissions", deny=["WebFetch(domain:python.org)"])
+    assert denied.decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost./", "http://2130706433/", "http://127.1/", "http://0x7f.1/", "http://999999999999/"]
+)
+def test_an_odd_spelling_of_this_machine_is_refused_like_the_plain_one(shared_ws: Scratch, url: str) -> None:
+    assert shared_ws.decide("WebFetch", {"url": url}, allow=["WebFetch"]).decision == "deny"

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from assent.permissions.context import PermissionContext
 from assent.permissions.paths import Located, PathRefused, Seen, locate, with_real
 from assent.permissions.rules import RuleSet
-from assent.permissions.shell import Judgement, PathUse, judge, locations
+from assent.permissions.shell import Judgement, judge
+from assent.permissions.shell_parts import PathUse, locations
 from assent.permissions.web import Site, site_of
 from assent.types.permissions import Action
 
@@ -41,7 +42,7 @@ class Case:
 
 
 def open_case(action: Action, context: PermissionContext) -> Case:
-    given = context.effective_roots
+    given, rules = context.effective_roots, context.effective_rules
     seen: Seen = {}
     reads: tuple[Located, ...] = ()
     writes: tuple[Located, ...] = ()
@@ -54,7 +55,13 @@ def open_case(action: Action, context: PermissionContext) -> Case:
     shell = None
     if action.command is not None:
         shell = judge(
-            action.command, cwd=context.cwd, home=context.home, roots=given, trusted=context.trusted, seen=seen
+            action.command,
+            cwd=context.cwd,
+            home=context.home,
+            roots=given,
+            trusted=context.trusted,
+            hints=any(rule.words and rule.behaviour != "allow" for rule in (*rules.rules, *context.policy.rules.rules)),
+            seen=seen,
         )
     return Case(
         action=action,
@@ -62,7 +69,7 @@ def open_case(action: Action, context: PermissionContext) -> Case:
         roots=with_real(given, seen),
         read_roots=with_real(context.read_roots, seen),
         own_dirs=with_real(context.own_dirs, seen),
-        rules=context.effective_rules,
+        rules=rules,
         reads=reads,
         writes=writes,
         refused=refused,

@@ -12,6 +12,7 @@ from typing import Literal, TypeGuard
 from assent.permissions import coverage, suggestions
 from assent.permissions.case import Case, open_case
 from assent.permissions.context import PermissionContext
+from assent.permissions.shell import Judgement
 from assent.permissions.text import shown
 from assent.types.permissions import Action, Allow, Ask, CommandPart, Decision, Deny, Step, Suggestion
 
@@ -127,12 +128,22 @@ def tool(case: Case) -> Vote | None:
         return Vote(kind="ask", reason=case.action.always_ask, firm=True)
     if case.site is not None:
         return _site_vote(case)
-    if case.shell is not None and (unsure := case.shell.doubts or case.shell.unchecked):
+    if case.shell is not None:
+        return _understood(case, case.shell)
+    return None
+
+
+def _understood(case: Case, shell: Judgement) -> Vote | None:
+    """What is not understood asks; in bypass only where something is denied that it could hide."""
+    if unsure := shell.doubts or shell.unchecked:
         reason = f"The command is not fully understood: {unsure[0]}."
         if coverage.has_restrictions(case):
             return Vote(kind="ask", reason=f"{reason} It cannot be held against your deny rules.", firm=True)
         if case.context.effective_mode != "bypassPermissions":
-            return Vote(kind="ask", reason=reason, firm=bool(case.shell.doubts))
+            return Vote(kind="ask", reason=reason, firm=bool(shell.doubts))
+    if shell.unnamed and coverage.restricts_names(case):
+        reason = f"It cannot be held against your deny rules: {shell.unnamed[0]}."
+        return Vote(kind="ask", reason=reason, firm=True)
     return None
 
 
@@ -171,13 +182,13 @@ def _rule_vote(case: Case, found: coverage.Match | None, whose: str) -> Vote | N
 def _site_vote(case: Case) -> Vote | None:
     site = case.site
     assert site is not None
-    if site.doubt:
-        return Vote(kind="ask", reason=f"The address is not plain: {site.doubt}.", firm=True)
     if site.private and not coverage.private_site_allowed(case):
         reason = (
             f"{site.host} is on this machine or a private network. A rule WebFetch(domain:{site.host}) would allow it."
         )
         return Vote(kind="deny", reason=reason)
+    if site.doubt:
+        return Vote(kind="ask", reason=f"The address is not plain: {site.doubt}.", firm=True)
     return None
 
 

@@ -15,8 +15,8 @@ from assent.permissions.paths import Located, fold, inside, under
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
 from assent.permissions.repositories import ABOVE
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
-from assent.permissions.shell import Part, PathUse
 from assent.permissions.shell_git import GLOBAL_VALUED
+from assent.permissions.shell_parts import Part, PathUse
 from assent.permissions.web import host_denied, host_matches
 
 By = Literal["table", "rules", "mode"]
@@ -39,6 +39,9 @@ def match(case: Case, rules: RuleSet) -> Match | None:
         if _restricts(case, rule):
             return Match(behaviour=rule.behaviour, rule=rule.text)
     for rule in (*deny, *ask):
+        if rule.words and any(part.weak and _denies_part(rule, part) for part in _shell_parts(case)):
+            reason = f"It may run what the rule {rule.text} covers."
+            return Match(behaviour="ask", rule=rule.text, reason=reason)
         if _reaches_below(case, rule):
             reason = f"It may read files that the rule {rule.text} covers."
             return Match(behaviour="ask", rule=rule.text, reason=reason)
@@ -110,8 +113,10 @@ def iron_reason(case: Case) -> str | None:
     if case.shell.script.unread:
         return f"Nobody could read the command: {case.shell.doubts[0]}."
     for part in case.shell.parts:
-        if reason := _iron_part(case, part):
+        if not part.weak and (reason := _iron_part(case, part)):
             return reason
+    if case.shell.blind:
+        return f"Nobody can tell what would happen: {case.shell.blind[0]}."
     if case.shell.doubts and (reason := mentions_protected(case.shell.script.text)):
         return f"The command is not fully understood and names something protected: {reason}."
     return None
@@ -119,7 +124,26 @@ def iron_reason(case: Case) -> str | None:
 
 def has_restrictions(case: Case) -> bool:
     """Are there deny or ask rules that a command nobody understands could slip past?"""
-    return any(rule.behaviour != "allow" for rule in (*case.rules.rules, *case.context.policy.rules.rules))
+    return any(rule.words or rule.path is not None for rule in _restrictions(case))
+
+
+def restricts_names(case: Case) -> bool:
+    """Are there rules that arguments nobody sees could slip past? Those for files, and for a command that goes on."""
+    begun = {(fold(part.argv[0].rpartition("/")[2]), *part.argv[1:]) for part in _shell_parts(case) if part.argv}
+    return any(
+        rule.path is not None or any(rule.words[:size] in begun for size in range(1, len(rule.words)))
+        for rule in _restrictions(case)
+    )
+
+
+def _restrictions(case: Case) -> Iterator[Rule]:
+    for rule in (*case.rules.rules, *case.context.policy.rules.rules):
+        if rule.behaviour != "allow":
+            yield rule
+
+
+def _shell_parts(case: Case) -> tuple[Part, ...]:
+    return case.shell.parts if case.shell is not None else ()
 
 
 def private_site_allowed(case: Case) -> bool:
@@ -133,7 +157,7 @@ def _restricts(case: Case, rule: Rule) -> bool:
     if rule.bare:
         return rule.names_tool(action.tool)
     if rule.words:
-        return case.shell is not None and any(_denies_part(rule, part) for part in case.shell.parts)
+        return any(not part.weak and _denies_part(rule, part) for part in _shell_parts(case))
     if rule.host is not None:
         return case.site is not None and host_denied(case.site, rule.host)
     if rule.path is not None:
@@ -144,11 +168,9 @@ def _restricts(case: Case, rule: Rule) -> bool:
 def _touched(case: Case, rule: Rule) -> Iterator[Located]:
     reading = rule.tool in READERS
     yield from case.reads if reading else case.writes
-    if case.shell is None:
-        return
-    for part in case.shell.parts:
+    for part in _shell_parts(case):
         sure = (*part.reads, *part.removes) if reading else (*part.writes, *part.outputs, *part.removes)
-        for use in (*sure, *part.maybe):
+        for use in (*sure, *part.maybe) if not part.weak else ():
             yield from case.locations(use) or ()
 
 
@@ -157,8 +179,8 @@ def _reaches_below(case: Case, rule: Rule) -> bool:
     if rule.path is None or rule.tool not in READERS:
         return False
     starts: list[str] = []
-    for part in case.shell.parts if case.shell is not None else ():
-        if part.recursive:
+    for part in _shell_parts(case):
+        if part.recursive and not part.weak:
             starts += case.roots if part.argv[0] == "git" else ()  # its history is the whole repository's
             for use in (*part.reads, *part.maybe):
                 starts += [located.target for located in case.locations(use) or ()]
@@ -305,6 +327,8 @@ def _odd(located: Located) -> bool:
 
 
 def _iron_part(case: Case, part: Part) -> str | None:
+    if part.gate:
+        return f"{part.gate[0].upper()}{part.gate[1:]}."
     for use in (*part.writes, *part.outputs):
         if not use.word.known or case.locations(use) is None or (use.directories is None and not _rooted(use)):
             return f"Nobody can tell where `{' '.join(part.argv)}` would write."

@@ -28,6 +28,8 @@ def explain(params: Mapping[str, Any], *, context: PermissionContext | None = No
         cwd = context.cwd
     if not isinstance(cwd, str) or not cwd.startswith("/"):
         raise _wrong("`cwd` must be an absolute path")
+    if "\0" in cwd:
+        raise _wrong("`cwd` holds a NUL character, which no path can")
     mode, trusted = params.get("mode", "default"), params.get("trusted", True)
     if mode not in MODES:
         raise _wrong(f"`mode` must be one of {', '.join(MODES)}")
@@ -53,7 +55,7 @@ def explain(params: Mapping[str, Any], *, context: PermissionContext | None = No
 def _roots(params: Mapping[str, Any], cwd: str, context: PermissionContext | None) -> tuple[str, ...]:
     roots = params.get("roots")
     if isinstance(roots, list) and all(
-        isinstance(root, str) and root.startswith("/") for root in cast("list[object]", roots)
+        isinstance(root, str) and root.startswith("/") and "\0" not in root for root in cast("list[object]", roots)
     ):
         return tuple(cast("list[str]", roots))
     if context is not None and context.roots and params.get("cwd") in (None, context.cwd):

@@ -27,6 +27,11 @@ _DIRECTORIES = {
     ".roo": "settings of a coding agent",
     ".kiro": "settings of a coding agent",
     ".amazonq": "settings of a coding agent",
+    ".codeium": "settings of a coding agent",
+    ".aider": "settings of a coding agent",
+    ".junie": "settings of a coding agent",
+    ".augment": "settings of a coding agent",
+    ".clinerules": "settings of a coding agent",
     ".vscode": "editor settings: tasks and launch files run programs",
     ".vscode-server": "editor settings",
     ".idea": "editor settings: run configurations run programs",
@@ -39,6 +44,9 @@ _DIRECTORIES = {
     ".devcontainer": "container settings run by the editor",
     ".theia": "editor settings: tasks and launch files run programs",
     ".hg": "Mercurial's own files: hooks run programs",
+    ".svn": "Subversion's own files",
+    ".bzr": "Bazaar's own files: plugins run programs",
+    ".jj": "Jujutsu's own files: its settings run programs",
     ".mise": "run when the directory is entered",
     ".oh-my-zsh": "run by the shell at start",
     ".zsh": "run by the shell at start",
@@ -53,6 +61,7 @@ _DIRECTORIES = {
     ".teamcity": "CI: runs with the project's secrets",
     ".tekton": "CI: runs with the project's secrets",
     ".ci": "CI: runs with the project's secrets",
+    ".semaphore": "CI: runs with the project's secrets",
     ".ssh": "SSH keys and settings",
     ".gnupg": "keys",
     ".aws": "credentials",
@@ -63,6 +72,11 @@ _DIRECTORIES = {
     ".password-store": "credentials",
     ".mvn": "build settings that run code",
     ".yarn": "package manager code",
+    ".gradle": "build settings that run code",
+    ".bundle": "package manager settings that run programs",
+    ".ipython": "run by Python at start",
+    ".jupyter": "run by notebooks at start",
+    ".julia": "run by Julia at start",
 }
 _PAIRS = {
     (".github", "workflows"): "CI: runs with the project's secrets",
@@ -90,6 +104,9 @@ _PAIRS = {
     (".config", "direnv"): "run when a directory is entered",
     (".config", "mise"): "run when a directory is entered",
     (".config", "husky"): "git hooks",
+    (".config", "nix"): "package manager settings that run programs",
+    (".config", "jj"): "settings that run programs",
+    ("wrapper", "gradle-wrapper.properties"): "build settings that run code",
     (".local", "bin"): "programs on the search path",
     ("share", "assent"): "Assent's own data",
     ("library", "launchagents"): "run at login",
@@ -100,7 +117,9 @@ _FILES = {
         .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc .xinitrc .xprofile .xsession .xsessionrc
         .pam_environment config.fish
     """,
-    "run when a directory is entered": ".envrc .direnvrc .env .env.local mise.toml .mise.toml .rtx.toml",
+    "run when a directory is entered": """
+        .envrc .direnvrc .env .env.local mise.toml .mise.toml .rtx.toml .rvmrc .rbenv-vars .asdfrc
+    """,
     "credentials": """
         .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .htpasswd authorized_keys authorized_keys2 id_rsa
         id_dsa id_ecdsa id_ed25519 .vault-token .dockercfg .dockerconfigjson .terraformrc
@@ -111,15 +130,21 @@ _FILES = {
         .buckconfig .pnp.cjs .pnp.loader.mjs
     """,
     "MCP servers: programs an agent starts": ".mcp.json mcp.json",
+    "settings of a coding agent": """
+        .claude.json opencode.json opencode.jsonc .aider.conf.yml .aider.conf.yaml .cursorrules .windsurfrules
+        .roomodes .goosehints
+    """,
     "run by the editor": """
         .nvim.lua .nvimrc .exrc _exrc .vimrc _vimrc .gvimrc .lvimrc .local.vimrc .emacs .dir-locals.el
-        .dir-locals-2.el .helix .neoconf.json .devcontainer.json
+        .dir-locals-2.el .helix .neoconf.json .devcontainer.json .luarc.json .luarc.jsonc .ycm_extra_conf.py
     """,
     "run by a tool at start": """
         .gdbinit .lldbinit .pdbrc .pythonrc .pythonrc.py .irbrc .pryrc .rprofile .sqliterc .psqlrc .tmux.conf
         .screenrc .wgetrc .curlrc .ripgreprc .ackrc .mailcap .lesskey sitecustomize.py usercustomize.py
         .pylintrc pylintrc .rubocop.yml .solargraph.yml .formatter.exs .credo.exs rust-toolchain
-        rust-toolchain.toml .perlcriticrc .watchmanconfig .tigrc .ghci .mailrc crontab
+        rust-toolchain.toml .perlcriticrc .watchmanconfig .tigrc .ghci .mailrc crontab .renviron .octaverc
+        .juliarc.jl .erlang .iex.exs .proverc .byebugrc .sbtopts .jvmopts .ansible.cfg ansible.cfg init.gradle
+        .flaskenv
     """,
     "CI: runs with the project's secrets": """
         .gitlab-ci.yml .gitlab-ci.yaml .travis.yml azure-pipelines.yml azure-pipelines.yaml bitbucket-pipelines.yml
@@ -136,10 +161,15 @@ _FILES = {
 _PATTERNS = {
     re.compile(r"\.(?:bash|zsh)(?:rc|env|profile|_profile|_login|_logout|_aliases)\W.*"): "run by the shell at start",
     re.compile(r"\.env\.(?!example|sample|template|dist|defaults|schema).*"): "credentials",
-    re.compile(r"\.?(?:eslintrc|prettierrc|stylelintrc)\.[cm]?[jt]s"): "run by editor extensions",
+    re.compile(r"\.?mcp\.json\W.*"): "MCP servers: programs an agent starts",
+    re.compile(r"\.envrc\..*"): "run when a directory is entered",
     re.compile(
-        r"(?:eslint|prettier|stylelint|tailwind|svelte|postcss)\.config\.[cm]?[jt]s"
-    ): "run by editor extensions",
+        r"\.?(?:eslintrc|prettierrc|stylelintrc|postcssrc|commitlintrc|lintstagedrc)\.[cm]?[jt]s"
+    ): "run by editor extensions and hooks",
+    re.compile(
+        r"(?:eslint|prettier|stylelint|tailwind|svelte|postcss|commitlint|lint-staged)"
+        r"\.config\.[cm]?[jt]s"
+    ): "run by editor extensions and hooks",
 }
 _NAMES = {name: reason for reason, names in _FILES.items() for name in names.split()}
 _SUFFIXES = {

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assent.permissions.paths import Seen, real_directory, under
-from assent.permissions.shell_syntax import Directories
+from assent.permissions.shell_directories import Directories
 from assent.permissions.text import names
 
 _SAFE_SECTIONS = names(

@@ -7,6 +7,7 @@ left out of its row, and what is left out asks. So does a command that is not he
 from collections.abc import Sequence
 
 from assent.permissions import shell_languages as languages
+from assent.permissions.shell_awk import check_awk
 from assent.permissions.shell_options import Row, row
 from assent.permissions.text import names
 
@@ -18,6 +19,13 @@ _GREP = """
     --initial-tab --null --after-context= --before-context= --context= --text --binary-files= --exclude=
     --exclude-dir= --include= --exclude-from=< --recursive --regexp= --file=< --line-buffered --binary --null-data
     --label=
+"""
+_FD = """
+    -H -I -u -s -i -g -F -a -p -0 -1 -q -t: -e: -d: -E: -S: -c: -j: --hidden --no-hidden --no-ignore --no-ignore-vcs
+    --no-ignore-parent --unrestricted --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path
+    --relative-path --full-path --print0 --quiet --type= --extension= --max-depth= --min-depth= --exact-depth=
+    --exclude= --size= --changed-within= --changed-before= --newer= --older= --color= --max-results= --threads=
+    --prune --strip-cwd-prefix --one-file-system --show-errors --no-follow
 """
 _SUM = "-b -t --binary --text --tag -z --zero"
 
@@ -69,6 +77,8 @@ COMMANDS: dict[str, Row] = {
         wild_flags=False,
         recursive="*",
     ),
+    "fd": row(_FD, "pattern", wild_flags=False),
+    "fdfind": row(_FD, "pattern", wild_flags=False),
     "find": row("", wild_flags=False, check=languages.check_find),
     "tree": row(
         """
@@ -86,6 +96,7 @@ COMMANDS: dict[str, Row] = {
     ":": row("", "text", check=lambda _words, usage, _used: usage.hazards.clear()),
     "test": row("", "text", check=languages.check_test),
     "[": row("", "text", check=languages.check_bracket),
+    "[[": row("", "text", check=languages.check_double_bracket),
     "cd": row("", most=1, wild_flags=False, check=languages.check_cd),
     "which": row("-a", "text"),
     "type": row("-a -t -p -P -f", "text"),
@@ -174,6 +185,10 @@ COMMANDS: dict[str, Row] = {
     "sha512sum": row(_SUM, wild_flags=False),
     "b2sum": row(_SUM + " -l: --length=", wild_flags=False),
     "cksum": row(""),
+    "sum": row("-r -s --sysv"),
+    "base64": row("-d -i -w: --decode --ignore-garbage --wrap=", most=1, wild_flags=False),
+    "base32": row("-d -i -w: --decode --ignore-garbage --wrap=", most=1, wild_flags=False),
+    "shuf": row("-n: -e -i: -z --echo --head-count= --input-range= --zero-terminated", wild_flags=False),
     "basename": row("-a -s: -z --multiple --suffix= --zero", "text"),
     "dirname": row("-z --zero", "text"),
     "realpath": row(
@@ -203,6 +218,10 @@ COMMANDS: dict[str, Row] = {
         "-a -s -n -r -v -m -p -i -o --all --kernel-name --kernel-release --machine --operating-system", "none"
     ),
     "arch": row("", "none"),
+    "tty": row("-s", "none"),
+    "lscpu": row("", "none"),
+    "locale": row("-a -m", "none"),
+    "getconf": row("-a", "text"),
     "nproc": row("--all --ignore=", "none"),
     "hostname": row("-s -I --short --all-ip-addresses", "none"),
     "uptime": row("-p -s --pretty --since", "none"),
@@ -217,7 +236,7 @@ COMMANDS: dict[str, Row] = {
         wild_flags=False,
         check=languages.check_sed,
     ),
-    "awk": row("-F: --field-separator=", "text", wild_flags=False, check=languages.check_awk),
+    "awk": row("-F: --field-separator=", "text", wild_flags=False, check=check_awk),
     "jq": row(
         """
             -r -c -n -s -S -e -a -j -M -C -R --raw-output --compact-output --null-input --slurp --sort-keys
@@ -238,8 +257,11 @@ _VERSION_ONLY = names("""
 or run the version that a file of the project names; not java, which leaves files behind."""
 
 
+_SHORT_VERSION = {"python": "-V", "python3": "-V", "node": "-v", "npm": "-v", "php": "-v", "make": "-v", "docker": "-v"}
+
+
 def asks_version(argv: Sequence[str]) -> bool:
     """`python --version` and its like: programs that can do anything, asked only who they are."""
     if len(argv) != 2 or argv[0] not in _VERSION_ONLY:
         return False
-    return argv[1] == "--version" or (argv[1] == "-V" and argv[0] in ("python", "python3"))
+    return argv[1] == "--version" or argv[1] == _SHORT_VERSION.get(argv[0])

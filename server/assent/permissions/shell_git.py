@@ -1,8 +1,9 @@
 """git: which subcommands and flags only read. Where they may do so is `repositories.py`'s business."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from assent.permissions.shell_directories import Directories
 from assent.permissions.shell_options import Row, Usage, read_usage, row
 from assent.permissions.shell_words import Word
 
@@ -43,17 +44,9 @@ def _branch(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
         usage.hazard("it would create a branch or a tag", usage.operands[0].text)
 
 
-def _one_of(first: str, allowed: str, *, bare: bool = True) -> "Row":
-    """Subcommands of a subcommand: only those named."""
-    names = allowed.split()
-
-    def check(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
-        if not usage.operands and bare:
-            return
-        if not usage.operands or usage.operands[0].text not in names:
-            usage.hazard(f"git {first} {usage.operands[0].text if usage.operands else ''}".strip(), first)
-
-    return row("-v -p --stat --porcelain -z --verbose --all --push --name-only", "text", wild_flags=False, check=check)
+def _worktree(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    if [word.text for word in usage.operands] != ["list"]:
+        usage.hazard("git worktree", "worktree")
 
 
 def _config(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
@@ -145,9 +138,19 @@ SUBCOMMANDS: dict[str, Row] = {
         wild_flags=False,
         check=_branch,
     ),
-    "remote": _one_of("remote", "get-url"),
-    "stash": _one_of("stash", "list show", bare=False),
-    "worktree": _one_of("worktree", "list", bare=False),
+    "remote": row("-v --verbose --all --push", "text", wild_flags=False, check=lambda w, u, d: _remote(w, u, d)),
+    "stash": row(
+        "-p -u --stat --patch --name-only --name-status --include-untracked --only-untracked",
+        "text",
+        wild_flags=False,
+        check=lambda words, usage, used: _stash(words, usage, used),
+    ),
+    "cherry": row("-v --abbrev=?", "text", wild_flags=False),
+    "check-attr": row("-a -z --all --cached", "text", wild_flags=False),
+    "diff-tree": _diff_row("-r -t --root --no-commit-id --merge-base"),
+    "diff-index": _diff_row("--cached -m --merge-base"),
+    "diff-files": _diff_row("-0 -1 -2 -3"),
+    "worktree": row("-v -z --porcelain --verbose", "text", wild_flags=False, check=_worktree),
     "rev-parse": row(
         """
             -q --show-toplevel --abbrev-ref=? --short=? --verify --git-dir --absolute-git-dir --git-common-dir
@@ -268,7 +271,47 @@ def programs_named(words: Sequence[Word]) -> tuple[str, ...]:
     return tuple(text for text in texts if any(found.fullmatch(text) for found in (_PROGRAM_FLAGS, *own)))
 
 
+def told_to_run(words: Sequence[Word]) -> tuple[str, ...]:
+    """All words by which git is told to run something, global flags included."""
+    texts = [word.text for word in words]
+    return (*programs_named(words), *(text for text in texts if _RUNS_BY_FLAG.fullmatch(text)))
+
+
+_RUNS_BY_FLAG = re.compile(r"-c|-c[a-z]+\..*|--(?:config-env|exec-path).*|-O.+|--open-files-in-pager.*", re.DOTALL)
+HARMLESS_OPERANDS = frozenset({"add", "stage", "commit", "check-ignore"})
+"""Subcommands whose operands the iron gate need not look at: what they name is only taken down."""
+TAKES_IN = frozenset({"add", "stage", "hash-object"})
+_TAKES_ALL = frozenset({"archive", "bundle", "format-patch", "stash", "fast-export"})
+
+
+def takes_much(
+    name: str,
+    operands: Sequence[Word],
+    may_be_directory: Callable[[Word, Directories], bool],
+    directories: Directories,
+) -> bool:
+    """Does the subcommand read the contents of files that it does not name?"""
+    if name not in TAKES_IN:
+        return name in _TAKES_ALL
+    paths = [word for word in operands if not word.text.startswith("-")]
+    return not paths or any(may_be_directory(word, directories) for word in paths)
+
+
 UNKNOWN_SUBCOMMAND = "git subcommand that may change something"
+
+
+def _remote(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """`git remote show` lists the remotes; with a name it connects to one."""
+    named = [word.text for word in usage.operands]
+    if named[:1] not in ([], ["get-url"]) and named != ["show"]:
+        usage.hazard(f"git remote {named[0]}", "remote")
+
+
+def _stash(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    first = usage.operands[0].text if usage.operands else ""
+    usage.recursive = first != "list"
+    if first not in ("list", "show") or words[0].text != first:
+        usage.hazard(f"git stash {first}".strip(), "stash")
 
 
 def _reflog(words: Sequence[Word], usage: Usage, used: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""Arguments that are little languages: find's expression, sed and awk programs, printf formats, `test`, jq filters.
+"""Arguments that are little languages: find's expression, sed programs, printf formats, `test`, jq filters.
 
 Each checker knows a small harmless part of its language and calls everything else a hazard.
 """
@@ -82,6 +82,7 @@ def check_sed(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
     for script in scripts:
         if not plain_sed(script):
             usage.hazard(f"the sed script `{script}`", script)
+            usage.code = True
 
 
 def plain_sed(script: str) -> bool:
@@ -104,29 +105,6 @@ def _older_sed_writes(found: re.Match[str]) -> bool:
         if at.group() == found[1]
     ]
     return bool(re.match(r"[gpiIeMm0-9]*w", found.string[found.end(1) + delimiters[1] :]))
-
-
-_AWK_FIELD = r"(?:\$(?:\d+|NF)|NR|NF|\"[^\"\\|]*\")"
-_AWK_TEST = r"(?:/[^/\\\n\[\]]*/|(?:NR|NF|\$\d+)\s*(?:==|!=|<=|>=|<|>|~)\s*(?:\d+|\"[^\"\\]*\"|/[^/\\\n\[\]]*/))\s*"
-_AWK = re.compile(
-    rf"\s*(?:{_AWK_TEST}(?:(?:&&|\|\||,)\s*{_AWK_TEST})*)?"
-    rf"(?:\{{\s*print(?:\s+{_AWK_FIELD}(?:\s*,?\s*{_AWK_FIELD})*)?\s*;?\s*\}})?\s*"
-)
-
-
-def check_awk(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
-    """A condition and a `print` of fields; anything longer may open files or run programs."""
-    if not usage.operands:
-        usage.hazard("awk without a program", "awk")
-        return
-    program = usage.operands[0]
-    usage.literal.append(program)
-    if not program.text.strip() or not _AWK.fullmatch(program.text):
-        usage.hazard("an awk program that does more than print fields", program.text)
-    usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
-    for word in usage.reads:
-        if "=" in word.text or word.wild:
-            usage.hazard(f"`{word.text}` may be an assignment", word.text)
 
 
 _PRINTF = re.compile(r"(?:[^%]|%%|%[-+ #0']*\d*(?:\.\d+)?[sdiouxXcbqfeEgG])*")
@@ -177,6 +155,15 @@ def check_bracket(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
         usage.hazard("`[` without `]`", "[")
         return
     check_test(words[:-1], usage, used)
+
+
+def check_double_bracket(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+    """Only tests of files and of emptiness: the rest matches patterns or evaluates arithmetic."""
+    plain = [word for word in words if word.text != "!"]
+    if len(plain) != 3 or plain[-1].text != "]]" or plain[0].text not in _TEST_FILES | _TEST_TEXT:
+        usage.hazard("a test in double brackets", "[[")
+        return
+    check_test(plain[:-1], usage, used)
 
 
 _JQ_REACHES_OUT = re.compile(r"\b(?:env|ENV|import|include|modulemeta|get_search_list)\b|\$__")

@@ -42,7 +42,7 @@ _TOKEN = re.compile(
     rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\" ]))*\""
     rf"|{_VARIABLE})+)"
 )
-_RESERVED = names("if then elif else fi for while until case select function coproc do done esac in [[ ]]")
+_RESERVED = names("if then elif else fi for while until case select function coproc do done esac in")
 
 
 def lex(data: bytes) -> Lexed:
@@ -109,6 +109,13 @@ def _bodies(text: str, position: int, pending: list[tuple[str, bool, bool]], out
             position = end + 1
         if not quoted and any(c in text[start:position] for c in "$`\\"):
             raise LexError("a heredoc whose text the shell expands")
-        out.heredocs.append((start, position))
+        body = (start, position)
+        if strip_tabs:  # the tabs before the first line and before the delimiter are in neither
+            body = (start + _tabs(text, start), position + _tabs(text, position))
+        out.heredocs.append(body)
         position = len(text) if end < 0 else end + 1
     return position
+
+
+def _tabs(text: str, position: int) -> int:
+    return len(text[position:]) - len(text[position:].lstrip("\t"))

@@ -23,6 +23,7 @@ class Usage:
     reads: list[Word] = field(default_factory=list[Word])
     writes: list[Word] = field(default_factory=list[Word])  # known only for what the iron gate must see
     recursive: bool = False  # reads the contents of everything below `reads`
+    code: bool = False  # an argument is a program that may run others
     operands: list[Word] = field(default_factory=list[Word])
     wildcards: list[Word] = field(default_factory=list[Word])  # may expand to a name that is taken for a flag
     literal: list[Word] = field(default_factory=list[Word])  # must not expand at all: programs, patterns, flags

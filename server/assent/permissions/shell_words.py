@@ -46,6 +46,7 @@ class WordReader(ABC):
     cwd: str
     doubts: list[str] = field(default_factory=list[str])
     spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    pwd_uses: list[int] = field(default_factory=list[int])  # where $PWD stands: before any `cd` it is `cwd`
 
     def doubt(self, reason: str) -> None:
         self.doubts.append(reason)
@@ -100,7 +101,7 @@ class WordReader(ABC):
                 self.doubt("a $'…' string")
                 out.append((_decoded(source[2:-1]), ""))
                 return False
-            case _ if not node.is_named and source in ("[", "]", "=", "!=", "!", "==", "<", ">"):
+            case _ if not node.is_named and source in ("[", "]", "[[", "]]", "=", "!=", "!", "==", "<", ">"):
                 out.append((source, ""))
                 return True
             case _:
@@ -144,8 +145,8 @@ class WordReader(ABC):
             value = self.home if name == "HOME" else self.cwd
             out.append((value, ""))
             if name == "PWD":
-                self.doubt("$PWD, which changes with the directory")
-            return name == "HOME" and not re.search(r"[\s*?\[]", value)
+                self.pwd_uses.append(node.start_byte)
+            return not re.search(r"[\s*?\[\\]", value)
         if source == "$?":
             out.append(("0", "[0-9]*"))  # some number
             return True

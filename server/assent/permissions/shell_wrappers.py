@@ -25,6 +25,10 @@ OPAQUE = names("""
     setarch start-stop-daemon dbus-run-session xvfb-run catchsegv perf valgrind gdb
 """)
 SHELLS = names("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh")
+WRITERS = names("""
+    touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred mkfifo mknod sponge
+    chattr setfacl
+""")
 WRAPPERS = OPAQUE | frozenset(_TRANSPARENT)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from assent.permissions.paths import Located, under
 from assent.permissions.repositories import ABOVE
 from assent.permissions.rules import RuleError, parse_rule
-from assent.permissions.shell import Part
+from assent.permissions.shell_parts import Part
 from assent.permissions.text import has_hidden, names, too_big
 from assent.types.permissions import Scope, Suggestion
 

@@ -6,6 +6,7 @@ and no rule ever allows it. Resolves no names; the fetching tool checks addresse
 
 import ipaddress
 import re
+import socket
 import unicodedata
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -45,9 +46,14 @@ def site_of(url: str) -> Site:
         return Site(host=_ascii(parts.hostname or ""), doubt="the URL holds a user name, which can pass for a host")
     if "%" in parts.netloc:
         return Site(doubt="the host is percent-encoded")
-    host = _ascii(parts.hostname or "")
+    given = parts.hostname or ""
+    host = _ascii(given)
     if not host:
         return Site(doubt="the URL names no valid host")
+    if given.endswith(".") or parts.netloc.endswith(":"):
+        return Site(host=host, private=is_private(host), doubt="the host ends in an unusual way")
+    if not given.isascii() and "xn--" not in host:
+        return Site(host=host, private=is_private(host), doubt="the host is written with letters that only look plain")
     odd_port = port if port is not None and port != DEFAULT_PORTS[parts.scheme] else None
     return Site(host=host, port=odd_port, private=is_private(host), doubt=_number_doubt(host))
 
@@ -77,11 +83,21 @@ def is_private(host: str) -> bool:
     if host == "localhost" or host.endswith(_LOCAL_SUFFIXES):
         return True
     try:
-        address = ipaddress.ip_address(host)
+        address = ipaddress.ip_address(_plain_number(host))
     except ValueError:
         return "." not in host  # a single label is a name of the local network
     mapped = getattr(address, "ipv4_mapped", None) or getattr(address, "sixtofour", None) or _embedded(address)
     return not address.is_global or address.is_multicast or (mapped is not None and not mapped.is_global)
+
+
+def _plain_number(host: str) -> str:
+    """127.1 and 0x7f000001 as the address that most resolvers take them for."""
+    if not _NUMBERS.fullmatch(host):
+        return host
+    try:
+        return socket.inet_ntoa(socket.inet_aton(host))
+    except OSError:
+        return host
 
 
 _EMBEDDING = tuple(ipaddress.IPv6Network(network) for network in ("::/96", "64:ff9b::/96", "64:ff9b:1::/48"))

@@ -1,0 +1,209 @@
+"""What a command may run besides itself, as far as its words and its input tell.
+
+Wrappers, shells, interpreters and tools with an `exec` of their own. Never sure, so it only ever restricts: deny rules
+and the iron gate look at it, no rule is widened by it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from assent.permissions.shell_input import input_text, piped
+from assent.permissions.shell_statements import Command
+from assent.permissions.shell_words import Word
+from assent.permissions.shell_wrappers import OPAQUE, SHELLS, WRITERS, program
+from assent.permissions.text import names
+
+MAX_TAILS = 200  # words of a wrapper, each of which may be where the wrapped command begins
+
+Tail = tuple[Word, ...]
+
+_RUN_WHAT_FOLLOWS = names("""
+    npx bunx pnpx uvx tmux screen entr hyperfine concurrently nodemon watchexec caffeinate arch gosu su-exec tini
+    dumb-init dotenv nix-shell fd fdfind expect alias hash complete compgen bind chronic ifne sem rush with-lock-ex
+    setpriv capsh prlimit numactl cpulimit faketime fakeroot proot apptainer singularity distrobox toolbox
+""")
+_HAVE_AN_EXEC = names("""
+    docker podman nerdctl kubectl oc lxc vagrant adb npm pnpm yarn bun uv pipx poetry pipenv hatch pdm rye conda mamba
+    micromamba bundle mise asdf direnv op doppler nix cargo docker-compose flatpak
+""")
+_EXEC_WORDS = names("exec x dlx shell ssh develop -- -c -x --command --exec --run --call")
+_NAMES_SCRIPTS = names("npm pnpm yarn bun")  # whose `run` is followed by a script's name
+INTERPRETERS = names("""
+    python pypy ipython node nodejs deno bun ruby irb perl php lua luajit tclsh wish expect Rscript R julia osascript
+    groovy scala elixir iex erl runghc ghci guile racket sbcl clisp emacs vim nvim vi ex ed view sqlite psql mysql
+    mongosh jshell gawk mawk nawk original-awk awk sed gsed tsx ts-node gdb lldb xonsh nu m4
+""")  # whatever version number follows
+_INLINE = {
+    **dict.fromkeys(names("python pypy ipython"), r"-[A-Za-z]*c.*"),
+    **dict.fromkeys(names("node nodejs deno bun tsx ts-node"), r"-[ep]+|--eval.*|--print.*"),
+    **dict.fromkeys(names("perl ruby"), r"-[A-Za-z0-9]*[eEn].*"),
+    "php": r"-[A-Za-z]*[rBRE].*|--(?:run|process-).*",
+}
+_INLINE_ELSEWHERE = r"-[A-Za-z]*[eEcox]|-e.+|-ex|--(?:eval|execute|command|cmd|batch).*|\+.*"
+_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`([^`\n]*)`")
+_SPLITS = re.compile(r"[\s;&|<>()$`]")
+_BANG = re.compile(r"[:+]*!+\s*|\d*e\s+")  # of vim, ed, gdb and sed
+_LISTS = re.compile(r"--files0?-from(?:=.*)?|--from-file(?:=.*)?|-T-?")
+_XARGS_VALUES = re.compile(
+    r"-[adEILnPs]|--(?:arg-file|delimiter|eof|replace|max-lines|max-args|max-procs|max-chars|process-slot-var)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    tails: tuple[Tail, ...] = ()  # each may be a command
+    texts: tuple[str, ...] = ()  # each may be shell text
+    weak: bool = False  # the program may as well take them for data
+    unchecked: str = ""  # why what runs is not known
+    unnamed: str = ""  # why the files it touches are not known
+    blind: str = ""  # why that needs a person even in bypass
+
+
+def guesses(command: Command, *, code: bool = False, named: Sequence[str] = (), hints: bool = False) -> Iterator[Guess]:
+    """`code`: the table found a program in its arguments; `named`: words that tell git what to run.
+
+    With `hints` the arguments of programs nobody knows are looked at too.
+    """
+    words = command.words[: MAX_TAILS + 1]
+    name = program(words[0])
+    language = _language(name)
+    if len(words) < len(command.words):
+        yield Guess(unchecked="a command has too many arguments to find what it runs")
+    if code or (language in INTERPRETERS and _inline(language, words)):
+        yield _interpreted(command, name)
+    elif name == "git":
+        if named:
+            yield from _told_to_git(words, named)
+    elif name in OPAQUE or name in SHELLS or _runs_what_follows(name, words):
+        yield Guess(tails=_tails(words), texts=tuple(_texts(words[1:], name)))
+        for tail in ((*words,), *_tails(words)):
+            yield from _fed(replace(command, words=tail))
+    elif hints:
+        yield Guess(tails=_tails(words), texts=tuple(_texts(words[1:], name)), weak=True)
+    if name == "enable":
+        yield Guess(unchecked="a builtin may be loaded from a file")
+    if any(_LISTS.fullmatch(word.text) for word in words[1:]) or name == "cpio":
+        yield Guess(unnamed=f"which files `{name}` takes is nowhere to be read")
+
+
+def reads_commands(words: Sequence[Word]) -> bool:
+    """A shell that is given no script takes what it runs from its input."""
+    name, rest = program(words[0]), [word.text for word in words[1:]]
+    if name in (".", "source"):
+        return rest[:1] == ["/dev/stdin"]
+    operands = [text for text in rest if text[:1] not in ("-", "+")]
+    return name in SHELLS and (not operands or "-s" in rest or operands[0] == "/dev/stdin") and "-c" not in rest
+
+
+def _fed(command: Command) -> Iterator[Guess]:
+    """What comes in through the input, for shells and for xargs."""
+    name = program(command.words[0])
+    text = input_text(command)
+    if reads_commands(command.words):
+        if text is not None:
+            yield Guess(texts=(text,))
+        else:
+            why = f"what `{name}` runs is nowhere to be read"
+            yield Guess(unchecked=why, blind=why if piped(command) else "")
+    elif name == "xargs":
+        yield from _handed_on(command, text)
+
+
+def _handed_on(command: Command, text: str | None) -> Iterator[Guess]:
+    """xargs: its command with what it reads as arguments."""
+    words = command.words
+    position, marker = 1, ""
+    while position < len(words) and words[position].text.startswith("-"):
+        flag = words[position].text
+        if flag.startswith("-I"):
+            marker = flag[2:] or (words[position + 1].text if position + 1 < len(words) else "")
+        position += 2 if _XARGS_VALUES.fullmatch(flag) else 1
+    inner = words[position:]
+    if not inner:
+        return
+    if text is not None:
+        filled = _filled(inner, text, marker)
+        yield Guess(tails=(filled, *_tails(filled)), texts=tuple(_texts(filled, name="")))
+        return
+    name = program(inner[0])
+    why = f"what xargs hands to `{name}` is nowhere to be read"
+    interpreted = _language(name) in INTERPRETERS
+    runs = interpreted or name in SHELLS | OPAQUE or (bool(marker) and marker in inner[0].text)
+    yield Guess(
+        unchecked=why if runs else "",
+        unnamed=why,
+        blind=why if name in WRITERS or (runs and not interpreted) else "",
+    )
+
+
+def _filled(inner: Sequence[Word], text: str, marker: str) -> Tail:
+    if not marker:
+        return (*inner, *(Word(text=piece, pattern=piece) for piece in text.split()))
+    line = text.strip()
+    return tuple(replace(word, text=word.text.replace(marker, line), pattern="") for word in inner)
+
+
+def _interpreted(command: Command, name: str) -> Guess:
+    """Code nobody reads here; what stands in quotes in it may be shell text."""
+    code = [word.text for word in command.words[1:]]
+    if (text := input_text(command)) is not None:
+        code.append(text)
+    found = [next(filter(None, quoted.groups()), "") for text in code for quoted in _QUOTED.finditer(text)]
+    found += [_BANG.sub("", text, count=1) for text in code if _BANG.match(text)]
+    return Guess(texts=tuple(found[:MAX_TAILS]), unchecked=f"code for `{name}` stands in the command")
+
+
+def _told_to_git(words: Sequence[Word], named: Sequence[str]) -> Iterator[Guess]:
+    for position, word in enumerate(words):
+        if word.text not in named:
+            continue
+        value = word.text.partition("=")[2] or re.sub(r"-[a-zA-Z]*?[xutc]", "", word.text, count=1)
+        texts = [_BANG.sub("", text, count=1) for text in (value, *(later.text for later in words[position + 1 :]))]
+        texts += [text.partition("=")[2].removeprefix("!") for text in texts if "=" in text]
+        tail = tuple(words[position + 1 :])
+        yield Guess(
+            tails=(tail,) if tail else (),
+            texts=tuple(text for text in texts if text and not text.startswith("-")),
+            unchecked=f"git is told what to run by `{word.text}`",
+        )
+
+
+def _inline(name: str, words: Sequence[Word]) -> bool:
+    """Code on the command line or in the input, not in a file."""
+    if name in ("awk", "sed"):
+        return False  # the table reads their programs
+    flag = re.compile(_INLINE.get(name, _INLINE_ELSEWHERE), re.DOTALL)
+    for word in words[1:]:
+        if word.text == "-" or flag.fullmatch(word.text):
+            return True
+        if not word.text.startswith("-") or word.text.startswith("-m"):
+            return name == "sqlite" or word.text == "eval"
+    return True
+
+
+def _language(name: str) -> str:
+    return re.sub(r"[\d.]+\Z", "", name)
+
+
+def _runs_what_follows(name: str, words: Sequence[Word]) -> bool:
+    if name in _RUN_WHAT_FOLLOWS:
+        return True
+    said = {word.text for word in words[1:]}
+    return name in _HAVE_AN_EXEC and bool(said & _EXEC_WORDS or ("run" in said and name not in _NAMES_SCRIPTS))
+
+
+def _tails(words: Sequence[Word]) -> tuple[Tail, ...]:
+    return tuple(tuple(words[start:]) for start in range(1, len(words)))
+
+
+def _texts(words: Sequence[Word], name: str) -> Iterator[str]:
+    for word in words:
+        text = _BANG.sub("", word.text, count=1)
+        if _SPLITS.search(text) or text != word.text:
+            yield text
+        if "=" in text:
+            yield text.partition("=")[2]
+            yield text.rpartition("=")[2]
+    if name in ("eval", "ssh", "watch"):
+        yield " ".join(word.text for word in words)
