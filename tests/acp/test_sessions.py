@@ -126,6 +126,21 @@ async def test_a_long_conversation_is_loaded_whole_and_in_order(run: Running, ap
     assert run.editor.text() == "Nothing."
 
 
+async def test_a_session_loaded_in_the_middle_of_its_turn_misses_nothing(
+    run: Running, api: FakeApi, workspace: Path
+) -> None:
+    api.reply(text("Half ", hold("half"), "and half."))
+    session = await run.new(workspace)
+    task = asyncio.create_task(run.prompt(session, "slowly"))
+    await run.editor.until(lambda: run.editor.text() == "Half ")
+    run.editor.forget()
+    await run.agent.load_session(session_id=session, cwd=str(workspace), mcp_servers=[])
+    api.release("half")
+    assert (await task).stop_reason == "end_turn"
+    said = [update.content.text for update in run.editor.of("user_message_chunk")]
+    assert (said, run.editor.text()) == (["slowly"], "Half and half.")
+
+
 async def test_a_session_that_another_process_has_is_not_taken_from_it(
     run: Running, api: FakeApi, place: Path, workspace: Path
 ) -> None:
