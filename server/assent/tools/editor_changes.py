@@ -4,6 +4,7 @@ Nothing is applied by the editor on its own: what the server proposes becomes ed
 file, asked for and reviewed the same way. `prepare` asks the server, so that the permission chain sees every file.
 """
 
+from abc import abstractmethod
 from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
@@ -43,9 +44,9 @@ class ComputedChange(Tool[InputT]):
     def __init__(self) -> None:
         self._plans: dict[InputT, list[EditPlan]] = {}
 
+    @abstractmethod
     async def edits(self, input: InputT, ctx: ToolContext) -> dict[str, list[Json]]:
         """What the language server would change, by path."""
-        raise NotImplementedError
 
     def action(self, input: InputT, *, cwd: str) -> Action:
         paths = tuple(plan.path for plan in self._plans.get(input, ()))

@@ -157,7 +157,7 @@ def kill_all(root: int) -> None:
                 pass
         except ChildProcessError:
             return
-        time.sleep(0.005)
+        time.sleep(0.005)  # signals need a moment, and nobody else is served: the session is over
 
 
 def _parents() -> dict[int, int]:

@@ -7,6 +7,7 @@ the permission chain does, from the `Action`. Failures the model should read are
 from __future__ import annotations
 
 import typing
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -109,8 +110,8 @@ class ToolContext:
         return self.state.cwd
 
 
-class Tool(Generic[InputT]):
-    """The base of every tool. Subclasses set the class variables and override `action` and `call`."""
+class Tool(ABC, Generic[InputT]):
+    """The base of every tool. Subclasses set the class variables and say what is abstract here."""
 
     name: ClassVar[str]
     input_type: ClassVar[type[Input]]
@@ -118,8 +119,9 @@ class Tool(Generic[InputT]):
     timeout: ClassVar[float | None] = 120.0  # seconds; stopped while a person is being waited for
     plan_mode: ClassVar[bool] = True  # may it be used while planning (read-only or harmless tools)
 
+    @abstractmethod
     def description(self) -> str:
-        raise NotImplementedError
+        """For the model: what it does, and when to use it."""
 
     def enabled(self, state: SessionState) -> bool:
         return True
@@ -149,8 +151,9 @@ class Tool(Generic[InputT]):
         """`concurrency_safe`, for a tool whose answer depends on where the session is now."""
         return self.concurrency_safe(input)
 
+    @abstractmethod
     def action(self, input: InputT, *, cwd: str) -> Action:
-        raise NotImplementedError
+        """What the call will touch, for the permission chain to judge."""
 
     def title(self, input: InputT) -> str:
         return self.name
@@ -159,8 +162,9 @@ class Tool(Generic[InputT]):
         """For edits: compute the change before anyone is asked, so the ask can show it. Raises ToolError."""
         return None
 
+    @abstractmethod
     async def call(self, input: InputT, ctx: ToolContext) -> ToolOutput:
-        raise NotImplementedError
+        """Do it. Raises ToolError for what the model should read."""
 
 
 AnyTool = Tool[Any]
