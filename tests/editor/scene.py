@@ -19,10 +19,16 @@ Json = dict[str, Any]
 
 class Scene:
     def __init__(
-        self, text: str | None = None, *, habits: Habits = VSCODE, opened: bool = True, encoding: Encoding = "utf-16"
+        self,
+        text: str | None = None,
+        *,
+        habits: Habits = VSCODE,
+        opened: bool = True,
+        encoding: Encoding = "utf-16",
+        client: type[FakeEditor] = FakeEditor,
     ) -> None:
         self.clock = FakeClock()
-        self.client = FakeEditor(habits, encoding=encoding)
+        self.client = client(habits, encoding=encoding)
         self.disk = MemoryDisk({} if text is None else {PATH: text})
         self.snapshots: list[tuple[str, str, FileText | None]] = []
         self.editor = Editor(self.client, self.disk, encoding=encoding, snapshot=self._snapshot, sleep=self.clock.sleep)

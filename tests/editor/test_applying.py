@@ -9,7 +9,7 @@ from assent.editor.applying import Landing
 from assent.editor.documents import Document
 from assent.editor.splices import Splice
 from editor.scene import URI, Scene, background, settle
-from fakeeditor import NEOVIM, PLAIN, VSCODE, Habits
+from fakeeditor import NEOVIM, PLAIN, VSCODE, FakeEditor, Habits
 
 
 class Attempt:
@@ -52,6 +52,29 @@ async def test_a_client_with_our_plugin_is_asked_instead_of_waited_for() -> None
     attempt = Attempt(scene)
     async with background(attempt.run):
         assert attempt.outcome == "landed", "being asked, it reported its change first"
+
+
+async def test_a_client_that_cannot_say_what_its_buffer_holds_has_its_two_seconds_all_the_same() -> None:
+    class Mute(FakeEditor):
+        async def document(self, uri: str) -> None:
+            return None  # as a client does that claims the queries and answers noServer to this one
+
+    scene = Scene("b\n", habits=replace(NEOVIM, lies=False), client=Mute)
+    attempt = Attempt(scene)
+    async with background(attempt.run):
+        assert attempt.outcome is None, "it said applied: true, and the change is on its way"
+        scene.client.flow()
+    assert attempt.outcome == "landed"
+    scene.client.drops = True
+    lost = Attempt(scene, "C")
+    scene.type(0, "b")
+    scene.client.flow()
+    async with background(lost.run):
+        scene.clock.advance(1.9)
+        await settle()
+        assert lost.outcome is None
+        scene.clock.advance(0.2)
+    assert lost.outcome == "unknown"
 
 
 async def test_applied_false_is_a_failure() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from fakeapi import FakeApi, hold, text, tool
 from lspclient import Client, Connect, Json
-from lspclient.client import RpcError
+from lspclient.client import Document, RpcError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -154,3 +154,49 @@ async def test_cancelling_the_progress_of_a_tool_run_cancels_the_run(client: Cli
         async with asyncio.timeout(60):
             await answer
     assert (cancelled.value.code, cancelled.value.kind) == (-32800, "cancelled")
+
+
+def opened(client: Client, uri: str, text: str) -> None:
+    client.documents[uri] = Document(uri, text)
+    item = {"uri": uri, "languageId": "plaintext", "version": 1, "text": text}
+    client.notify("textDocument/didOpen", {"textDocument": item})
+
+
+async def test_a_mentioned_document_that_was_never_saved_comes_along(client: Client, api: FakeApi) -> None:
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    opened(client, "untitled:Untitled-1", "alpha\nbeta\ngamma\n")
+    line = {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 4}}
+    for mention, words in (({}, "alpha\nbeta\ngamma"), ({"range": line}, "```\nbeta\n```")):
+        api.reply(text("Seen."))
+        params = {"sessionId": session, "prompt": "look", "wait": True}
+        await client.request("assent/session/send", {**params, "mentions": [{"uri": "untitled:Untitled-1", **mention}]})
+        told = "".join(block["text"] for block in api.requests[-1].body["messages"][-1]["content"])
+        assert "look" in told and words in told
+    assert "alpha" not in told.split("beta")[0], "of a range, only that"
+
+
+async def test_a_chat_document_that_was_never_saved_talks_in_the_first_folder(client: Client, api: FakeApi) -> None:
+    api.reply(text("Hello to you."))
+    opened(client, "untitled:talk.assent.md", "## You\n\nhello\n")
+    client.answers["workspace/applyEdit"] = client.apply_edit
+    await client.request(
+        "workspace/executeCommand", {"command": "assent.send", "arguments": ["untitled:talk.assent.md"]}
+    )
+    await client.until(lambda: "Hello to you." in client.documents["untitled:talk.assent.md"].text)
+
+
+async def test_a_notebook_the_editor_holds_is_not_changed_behind_its_back(client: Client, workspace: Path) -> None:
+    cell: Json = {"cell_type": "code", "id": "c1", "source": ["x = 1"], "metadata": {}, "outputs": []}
+    notebook = workspace / "n.ipynb"
+    notebook.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    before = notebook.read_bytes()
+    client.answers["assent/permission/ask"] = lambda _params: {"decision": "allow"}
+    client.notify("notebookDocument/didOpen", {"notebookDocument": {"uri": notebook.as_uri(), "version": 1}})
+    await client.request("assent/tool/run", {"name": "Read", "input": {"file_path": str(notebook)}})
+    change = {"notebook_path": str(notebook), "cell_id": "c1", "new_source": "y = 2"}
+    with pytest.raises(RpcError, match="open as a notebook"):
+        await client.request("assent/tool/run", {"name": "NotebookEdit", "input": change})
+    assert notebook.read_bytes() == before, "not a byte of it"
+    client.notify("notebookDocument/didClose", {"notebookDocument": {"uri": notebook.as_uri()}})
+    made = await client.request("assent/tool/run", {"name": "NotebookEdit", "input": change})
+    assert not made["isError"] and "y = 2" in notebook.read_text()

@@ -94,6 +94,7 @@ class DocumentEdits:
     async def _fly(self, document: Document, flight: "_Flight", label: str) -> Landing:
         text, lines = document.text, document.lines
         edits = [edit_of(text, lines, change, self._documents.encoding) for change in flight.expectation.changes]
+        asked = agreed = False
         async with anyio.create_task_group() as tasks:
 
             async def ask() -> None:
@@ -110,16 +111,19 @@ class DocumentEdits:
 
             tasks.start_soon(ask)
             tasks.start_soon(wait)
-            while not (flight.over or (flight.answer and self._client.can_query)):
-                await flight.heard.wait()
-                flight.heard = anyio.Event()
+            while not (flight.over or agreed):
+                if flight.answer and self._client.can_query and not asked:
+                    # It said yes. Asked, a client with our plugin reports its changes before it answers.
+                    asked, agreed = True, await self._agree(document.uri)
+                else:
+                    await flight.heard.wait()
+                    flight.heard = anyio.Event()
             tasks.cancel_scope.cancel()
         if flight.is_in:
             return "landed"
         if flight.answer is False or flight.closed:
             return "failed"
-        # It said yes, or nothing at all. Asked, a client with our plugin reports its changes before it answers.
-        agreed = self._client.can_query and await self._agree(document.uri)
+        agreed = agreed or (self._client.can_query and await self._agree(document.uri))
         if flight.is_in:
             return "landed"
         return "failed" if agreed and flight.answer else "unknown"

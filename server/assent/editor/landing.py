@@ -144,6 +144,9 @@ class Landings:
 
     async def _write(self, proposal: Proposal, flight: "_Puts") -> str:
         async with self._writing:
+            if self._documents.is_notebook(proposal.path):
+                flight.fail("it is open as a notebook in the editor, which cannot be changed from here")
+                return "failed"
             try:
                 before = await self._read(proposal)
                 if self._documents.get(proposal.uri) is not None:

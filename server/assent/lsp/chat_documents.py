@@ -201,9 +201,14 @@ class ChatDocuments:
         return document
 
     def _folder(self, uri: str) -> str:
-        path = path_of(uri) or ""
-        roots = [root for root in self._connection.client.roots() if path.startswith(root + os.sep)]
-        return max(roots, key=len) if roots else str(Path(path).parent)
+        path, roots = path_of(uri), self._connection.client.roots()
+        if path is None:  # a document that was never saved
+            if not roots:
+                hint = "Save it, or open a folder."
+                raise ProtocolError("unsupported", "a chat document without a file needs a workspace folder", hint=hint)
+            return roots[0]
+        around = [root for root in roots if path.startswith(root + os.sep)]
+        return max(around, key=len) if around else str(Path(path).parent)
 
     async def _show(self, uri: str) -> None:
         with contextlib.suppress(RemoteError):

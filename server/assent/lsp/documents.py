@@ -39,6 +39,12 @@ def notifications(documents: Documents) -> dict[str, NotificationHandler]:
             if isinstance(uri := file.get("uri"), str):
                 documents.delete(uri)
 
+    def did_open_notebook(params: Any) -> None:
+        documents.open_notebook(_uri(_object(params_object(params), "notebookDocument")))
+
+    def did_close_notebook(params: Any) -> None:
+        documents.close_notebook(_uri(_object(params_object(params), "notebookDocument")))
+
     return {
         "textDocument/didOpen": did_open,
         "textDocument/didChange": did_change,
@@ -46,6 +52,8 @@ def notifications(documents: Documents) -> dict[str, NotificationHandler]:
         "textDocument/didClose": did_close,
         "workspace/didRenameFiles": did_rename,
         "workspace/didDeleteFiles": did_delete,
+        "notebookDocument/didOpen": did_open_notebook,  # we do not ask for these, but who sends them is believed
+        "notebookDocument/didClose": did_close_notebook,
     }
 
 

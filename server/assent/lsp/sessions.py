@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from assent.editor.uris import path_of, same_document
 from assent.lsp import trust
+from assent.lsp.prompts import fenced
 from assent.sessions.front import Call
-from assent.types.blocks import Json
+from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id
 
 if TYPE_CHECKING:
@@ -18,6 +20,19 @@ async def new(connection: "Connection", params: Json, call: Call) -> Json:
     answer = await connection.app.sessions.request("assent/session/new", params, call)
     trust.ask_later(connection, str(answer["sessionId"]))
     return answer
+
+
+async def send(connection: "Connection", params: Json, call: Call) -> Json:
+    """A mention of a document that is no file, such as one never saved, comes along as the editor has it."""
+    mentions: list[Json] = params.get("mentions") or []
+    loose = [mention for mention in mentions if _unsaved(connection, mention["uri"])]
+    if loose:
+        prompt = params["prompt"]
+        blocks = [text_block(prompt)] if isinstance(prompt, str) else list(prompt)
+        blocks += [text_block(_quoted(connection, mention)) for mention in loose]
+        kept = [mention for mention in mentions if mention not in loose]
+        params = {**params, "prompt": blocks, "mentions": kept}
+    return await connection.app.sessions.request("assent/session/send", params, call)
 
 
 async def run_tool(connection: "Connection", params: Json, call: Call) -> Json:
@@ -35,6 +50,7 @@ async def run_tool(connection: "Connection", params: Json, call: Call) -> Json:
 
 HANDLERS = {
     "assent/session/new": new,
+    "assent/session/send": send,
     "assent/tool/run": run_tool,
 }
 
@@ -48,3 +64,14 @@ async def send_from_surface(connection: "Connection", session_id: str, prompt: s
 
 async def interrupt(connection: "Connection", session_id: str) -> Json:
     return await connection.app.sessions.request("assent/session/interrupt", {"sessionId": session_id}, Call())
+
+
+def _unsaved(connection: "Connection", uri: str) -> bool:
+    return path_of(uri) is None and connection.app.editor.documents.get(same_document(uri)) is not None
+
+
+def _quoted(connection: "Connection", mention: Json) -> str:
+    uri, span = str(mention["uri"]), mention.get("range")
+    document = connection.app.editor.documents.get(same_document(uri))
+    whole = document.text if document is not None else ""
+    return f"The user mentioned {uri}:\n{fenced(connection.chats.selected(uri, span) if span else whole)}"
