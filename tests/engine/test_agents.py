@@ -22,7 +22,7 @@ from assent.types.permissions import Allow, Verdict
 from assent.types.ports import ToolCall
 from enginekit import Change, Echo, Gate, Stage
 from enginekit.stage import OTHER_MODEL
-from fakeapi import Block, Reply, Request, text, tool
+from fakeapi import Block, Reply, Request, hold, text, tool
 
 SCOUT = AgentDefinition(
     name="scout", description="looks", prompt="You scout.", tools=("Echo", "Agent"), model=OTHER_MODEL, max_turns=5
@@ -56,6 +56,27 @@ async def test_a_subagent_works_in_its_own_context_and_its_last_words_are_the_re
         assert [t["name"] for t in scouting[0].body["tools"]] == ["Echo"]  # no agents of its own
         assert "where is it?" not in str(scouting[0].messages)
         assert "find it" in str(scouting[0].messages)
+
+
+async def test_several_subagents_work_at_the_same_time() -> None:  # T7
+    async with Stage(tools=[Agent(), Echo()], agents=(SCOUT,)) as stage:
+        for name in ("north", "south"):
+            stage.api.when(
+                lambda call, name=name: from_scout(call) and f"look {name}" in str(call.messages),
+                Reply(parts=(text("seen ", hold(name), name),)),
+            )
+        stage.api.reply(*(tool("Agent", id=f"toolu_{n}", description=n, prompt=f"look {n}", subagent_type="scout")
+                          for n in ("north", "south")))  # fmt: skip
+        stage.api.reply(text("Both seen."))
+        async with anyio.create_task_group() as group:
+            group.start_soon(stage.turn)
+            with anyio.fail_after(60):
+                await stage.api.reached("north")
+                await stage.api.reached("south")  # while the other has not ended
+            stage.api.release("south")
+            stage.api.release("north")
+        results = stage.api.calls[-1].tool_results
+        assert [results[f"toolu_{n}"]["content"] for n in ("north", "south")] == ["seen north", "seen south"]
 
 
 async def test_what_a_subagent_does_is_seen_under_the_call_that_started_it_and_stays_out_of_the_history() -> None:

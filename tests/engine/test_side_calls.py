@@ -8,9 +8,10 @@ import pytest
 from assent.engine.side_calls import SideCalls
 from assent.model.client import ModelSettings, make_call_model
 from assent.model.transport import Endpoint
+from assent.types.errors import ToolError
 from assent.types.permissions import Action, Ask
 from assent.types.ports import ToolCall
-from fakeapi import FakeApi, text
+from fakeapi import FakeApi, server_tool, text
 
 CALL = ToolCall(tool_use_id="t", action=Action(tool="Bash", input={"command": "make"}, command="make"), title="make")
 ASK = Ask(step="tool", reason="`make` is not known to be read-only.")
@@ -59,3 +60,30 @@ async def test_a_failing_classifier_is_an_ask_and_is_not_tried_again(api: FakeAp
 async def test_a_page_that_cannot_be_read_by_the_small_model_is_given_as_it_is(api: FakeApi) -> None:
     api.error(529)
     assert await side_calls(api, []).read_page("s1", "the page", "what is it?") == "the page"
+
+
+async def test_a_web_search_is_the_endpoints_own_and_comes_with_its_sources(api: FakeApi) -> None:  # T6
+    hits = [
+        {"type": "web_search_result", "title": "Tea", "url": "https://tea.example/a", "encrypted_content": "x"},
+        {"type": "web_search_result", "title": "Cups", "url": "https://cups.example/", "encrypted_content": "y"},
+    ]
+    found = server_tool("web_search", {"query": "tea"}, {"type": "web_search_tool_result", "content": hits})
+    api.reply(*found, text("It is a drink."))
+    booked: list[Any] = []
+    answer = await side_calls(api, booked).search("s1", "tea", ["tea.example"], [])
+    assert answer == ("It is a drink.\n\nSources:\n- Tea: https://tea.example/a\n- Cups: https://cups.example/")
+    (sent,) = api.calls[0].body["tools"]
+    assert (sent["name"], sent["allowed_domains"], "blocked_domains" in sent) == ("web_search", ["tea.example"], False)
+    assert sent["type"].startswith("web_search_")
+    assert booked == [("s1", "claude-haiku-5-5", True, True)]  # Q9
+
+
+async def test_a_web_search_that_fails_says_so(api: FakeApi) -> None:  # T6
+    refused = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}
+    api.reply(*server_tool("web_search", {"query": "tea"}, {"type": "web_search_tool_result", "content": refused}))
+    with pytest.raises(ToolError, match="The search failed: max_uses_exceeded"):
+        await side_calls(api, []).search("s1", "tea", [], ["spam.example"])
+    assert api.calls[0].body["tools"][0]["blocked_domains"] == ["spam.example"]
+    api.error(529)
+    with pytest.raises(ToolError, match="The search failed"):
+        await side_calls(api, []).search("s1", "tea", [], [])

@@ -165,6 +165,12 @@ async def test_there_is_no_terminal_and_no_input(box: Toolbox) -> None:
     assert text == "not a tty\nno\n?"
 
 
+async def test_a_command_has_a_process_group_and_session_of_its_own(box: Toolbox) -> None:  # T5
+    group, session, pid = (await box.text("Bash", command="ps -o pgid=,sess= -p $$; echo $$")).split()
+    assert group == session == pid
+    assert int(group) != os.getpgid(0)
+
+
 async def test_shell_start_up_files_and_exported_functions_do_not_count(
     box: Toolbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +306,18 @@ async def test_a_background_command_can_be_watched_and_is_announced_when_it_ends
         {"jobId": job_id, "command": command, "state": "running"},
         {"jobId": job_id, "command": command, "state": "failed", "exitCode": 4},
     ]
+
+
+async def test_long_output_of_a_background_command_is_cut_and_kept_in_a_file(box: Toolbox) -> None:  # C1
+    await box.call("Bash", command="seq 1 20000", run_in_background=True)
+    await _finished(box)
+    text = await box.text("BashOutput", bash_id=box.jobs.list()[0]["jobId"])
+    assert text.startswith("[completed]\n[… the first ")
+    assert text.endswith("19999\n20000")
+    assert len(text) < 25_000
+    spilled = box.root.parent / "spilled" / "toolu_2.txt"
+    assert f"all of it is in {spilled}" in text
+    assert spilled.read_text() == "".join(f"{number}\n" for number in range(1, 20_001))
 
 
 async def test_the_model_is_told_once_that_a_background_command_ended(box: Toolbox) -> None:  # L11

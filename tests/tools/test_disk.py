@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -210,6 +211,35 @@ async def test_a_write_keeps_mode_and_goes_through_the_link(box: Toolbox) -> Non
 async def test_a_write_leaves_no_temporary_file_behind(box: Toolbox) -> None:
     await box.call("Write", file_path="deep/er/new.txt", content="x")
     assert sorted(p.name for p in box.root.rglob("*")) == ["deep", "er", "new.txt"]
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+async def test_a_text_is_synced_before_it_gets_its_name(
+    box: Toolbox, monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    """So a power cut leaves the old text or the new one; the real calls are made, and watched."""
+    steps: list[str] = []
+
+    def watched(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(*args: Any, **options: Any) -> Any:
+            what = "folder" if name == "fsync" and stat.S_ISDIR(os.fstat(args[0]).st_mode) else ""
+            steps.append(f"{name} {what}".strip())
+            return real(*args, **options)
+
+        monkeypatch.setattr(os, name, call)
+
+    if before is not None:
+        (box.root / "a.txt").write_text(before)
+        await box.call("Read", file_path="a.txt")
+    for name in ("write", "fsync", "rename", "link"):
+        watched(name)
+    await box.call("Write", file_path="a.txt", content="new")
+    naming = "link" if before is None else "rename"
+    assert [step for step in steps if step != "write"] == ["fsync", naming, "fsync folder"]
+    assert steps[0] == "write"
+    assert (box.root / "a.txt").read_text() == "new"
 
 
 async def test_a_reader_sees_the_old_text_or_the_new_one_and_nothing_between(box: Toolbox) -> None:

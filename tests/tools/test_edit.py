@@ -40,6 +40,19 @@ async def test_a_file_must_be_read_first_and_not_have_changed_since(box: Toolbox
     assert "b" in path.read_text()
 
 
+async def test_a_notebook_must_be_read_first_too_and_not_have_changed_since(box: Toolbox) -> None:
+    path = box.root / "a.ipynb"
+    path.write_text(json.dumps(notebook()))
+    change = {"notebook_path": "a.ipynb", "cell_id": "intro", "new_source": "new"}
+    assert "has not been read yet" in await box.error("NotebookEdit", **change)
+    await box.call("Read", file_path="a.ipynb")
+    path.write_text(json.dumps(notebook(), indent=1))
+    assert "changed since it was read" in await box.error("NotebookEdit", **change)
+    await box.call("Read", file_path="a.ipynb")
+    await box.call("NotebookEdit", **change)
+    assert json.loads(path.read_text())["cells"][0]["source"] == ["new"]
+
+
 async def test_an_edit_tells_the_model_the_changed_lines(box: Toolbox) -> None:
     await _read(box, "".join(f"line {n}\n" for n in range(1, 11)))
     assert await box.text("Edit", file_path="a.txt", old_string="line 5\n", new_string="five\nand more\n") == (

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from assent.types.blocks import Json, text_block, text_of
 from assent.types.errors import ModelError, ToolError
@@ -82,14 +82,19 @@ class SideCalls:
             blocks = await self._blocks(session_id, request)
         except ModelError as error:
             raise ToolError(f"The search failed: {error}") from None
+        results = [block.get("content") for block in blocks if block.get("type") == "web_search_tool_result"]
         found = [
             f"- {hit.get('title', '')}: {hit.get('url', '')}"
-            for block in blocks
-            if block.get("type") == "web_search_tool_result" and isinstance(block.get("content"), list)
-            for hit in block["content"]
+            for hits in results
+            if isinstance(hits, list)
+            for hit in cast("list[Json]", hits)
         ]
         sources = ["", "Sources:", *found] if found else []
-        return "\n".join([text_of(blocks), *sources]).strip() or "Nothing was found."
+        told = "\n".join([text_of(blocks), *sources]).strip()
+        failed = [cast("Json", result).get("error_code") for result in results if isinstance(result, dict)]
+        if failed and not told:
+            raise ToolError(f"The search failed: {failed[0]}")
+        return told or "Nothing was found."
 
     async def _say(self, session_id: str, system: str, text: str, *, source: QuerySource, max_tokens: int) -> str:
         request = self._request(system, text, source=source, max_tokens=max_tokens)
