@@ -1,10 +1,12 @@
 """One call, opened up: its paths resolved, its command parsed, its URL read, the rules that count. Parse first (P)."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from assent.permissions.context import PermissionContext
-from assent.permissions.paths import Located, PathRefused, Seen, locate, with_real
-from assent.permissions.rules import RuleSet
+from assent.permissions.paths import Located, PathRefused, Seen, fold, locate, with_real
+from assent.permissions.rules import Rule, RuleSet
 from assent.permissions.shell import Judgement, judge
 from assent.permissions.shell_parts import PathUse, locations
 from assent.permissions.web import Site, site_of
@@ -29,6 +31,14 @@ class Case:
     seen: Seen = field(default_factory=dict[str, int | None])
     scope: dict[tuple[object, ...], bool] = field(default_factory=dict[tuple[object, ...], bool])
     found: dict[Named, tuple[Located, ...] | None] = field(default_factory=dict[Named, tuple[Located, ...] | None])
+
+    anchored: dict[int, list[re.Pattern[str]]] = field(default_factory=dict[int, list[re.Pattern[str]]])
+
+    def patterns(self, rule: Rule) -> list[re.Pattern[str]]:
+        """A path rule's patterns, anchored here; by identity, because the rules outlive the case."""
+        if id(rule) not in self.anchored:
+            self.anchored[id(rule)] = rule.path_patterns(self.roots, self.context.home)
+        return self.anchored[id(rule)]
 
     def locations(self, use: PathUse) -> tuple[Located, ...] | None:
         """Every file a word of the command may name; None when that cannot be resolved."""
@@ -60,7 +70,7 @@ def open_case(action: Action, context: PermissionContext) -> Case:
             home=context.home,
             roots=given,
             trusted=context.trusted,
-            hints=any(rule.words and rule.behaviour != "allow" for rule in (*rules.rules, *context.policy.rules.rules)),
+            hints=_hints((*rules.rules, *context.policy.rules.rules)),
             seen=seen,
         )
     return Case(
@@ -76,4 +86,13 @@ def open_case(action: Action, context: PermissionContext) -> Case:
         shell=shell,
         seen=seen,
         site=None if action.url is None else site_of(action.url),
+    )
+
+
+def _hints(rules: Iterable[Rule]) -> frozenset[str]:
+    """What the names of restricted commands have in them."""
+    return frozenset(
+        fold(rule.words[0]).partition("*")[0].rpartition("/")[2]
+        for rule in rules
+        if rule.words and rule.behaviour != "allow"
     )

@@ -216,13 +216,13 @@ def _without_global_flags(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _path_speaks(case: Case, rule: Rule, located: Located) -> bool:
-    patterns = rule.path_patterns(case.roots, case.context.home)
+    patterns = case.patterns(rule)
     return any(pattern.fullmatch(fold(name)) for pattern in patterns for name in located.names)
 
 
 def _path_allowed(case: Case, rule: Rule, located: Located) -> bool:
     """An allow rule must match the path as written and the place it leads to."""
-    patterns = rule.path_patterns(case.roots, case.context.home)
+    patterns = case.patterns(rule)
     return all(any(pattern.fullmatch(name) for pattern in patterns) for name in (located.written, located.target))
 
 

@@ -5,7 +5,7 @@ are looked into, so that what they run is judged too. Anything not known for sur
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from assent.permissions import repositories, shell_git
@@ -53,11 +53,11 @@ def judge(
     home: str,
     roots: Sequence[str] = (),
     trusted: bool = True,
-    hints: bool = False,
+    hints: Collection[str] = (),
     nesting: int = 0,
     seen: Seen | None = None,
 ) -> Judgement:
-    """With `hints`, the arguments of programs nobody knows are taken for commands too: for deny rules to see."""
+    """`hints` are names of commands that something is denied about: they count in arguments of unknown programs too."""
     seen = {} if seen is None else seen
     script = read(text, cwd=cwd, home=home, seen=seen)
     place = _Place(
@@ -89,7 +89,7 @@ class _Place:
     home: str
     roots: tuple[str, ...]
     trusted: bool
-    hints: bool
+    hints: Collection[str]
     nesting: int
     seen: Seen
     unchecked: list[str] = field(default_factory=list[str])
@@ -141,7 +141,8 @@ def _guessed(guess: Guess, command: Command, place: _Place) -> Iterator[Part]:
             yield Part(argv=tuple(word.text for word in tail), known=False, certain=False, weak=True)
         else:
             part = _judged(replace(command, words=tail, redirects=()), place)
-            yield replace(part, certain=False, inner=True)
+            named = () if tail[-1] is command.words[-1] else part.maybe  # the whole command names these already
+            yield replace(part, certain=False, inner=True, maybe=named)
     for text in guess.texts:
         if place.nesting >= MAX_NESTING:
             place.unchecked.append("shell text inside shell text, too deep to follow")

@@ -5,14 +5,17 @@ and the iron gate look at it, no rule is widened by it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assent.permissions.paths import fold
 from assent.permissions.shell_input import input_text, piped
 from assent.permissions.shell_statements import Command
 from assent.permissions.shell_words import Word
 from assent.permissions.shell_wrappers import OPAQUE, SHELLS, WRITERS, program
 from assent.permissions.text import names
+
+_READ_INPUT = SHELLS | names("xargs . source")
 
 MAX_TAILS = 200  # words of a wrapper, each of which may be where the wrapped command begins
 
@@ -27,8 +30,8 @@ _HAVE_AN_EXEC = names("""
     docker podman nerdctl kubectl oc lxc vagrant adb npm pnpm yarn bun uv pipx poetry pipenv hatch pdm rye conda mamba
     micromamba bundle mise asdf direnv op doppler nix cargo docker-compose flatpak
 """)
-_EXEC_WORDS = names("exec x dlx shell ssh develop -- -c -x --command --exec --run --call")
-_NAMES_SCRIPTS = names("npm pnpm yarn bun")  # whose `run` is followed by a script's name
+_EXEC_WORDS = names("run exec x dlx shell ssh develop -- -c -x --command --exec --run --call")
+_NAMES_SCRIPTS = names("npm pnpm yarn bun")  # whose `run` is followed by a script's name, and `--` by its arguments
 INTERPRETERS = names("""
     python pypy ipython node nodejs deno bun ruby irb perl php lua luajit tclsh wish expect Rscript R julia osascript
     groovy scala elixir iex erl runghc ghci guile racket sbcl clisp emacs vim nvim vi ex ed view sqlite psql mysql
@@ -42,6 +45,7 @@ _INLINE = {
 }
 _INLINE_ELSEWHERE = r"-[A-Za-z]*[eEcox]|-e.+|-ex|--(?:eval|execute|command|cmd|batch).*|\+.*"
 _QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`([^`\n]*)`")
+_PLAIN = re.compile(r"[A-Za-z0-9_./-]*")
 _SPLITS = re.compile(r"[\s;&|<>()$`]")
 _BANG = re.compile(r"[:+]*!+\s*|\d*e\s+")  # of vim, ed, gdb and sed
 _LISTS = re.compile(r"--files0?-from(?:=.*)?|--from-file(?:=.*)?|-T-?")
@@ -60,10 +64,12 @@ class Guess:
     blind: str = ""  # why that needs a person even in bypass
 
 
-def guesses(command: Command, *, code: bool = False, named: Sequence[str] = (), hints: bool = False) -> Iterator[Guess]:
+def guesses(
+    command: Command, *, code: bool = False, named: Sequence[str] = (), hints: Collection[str] = ()
+) -> Iterator[Guess]:
     """`code`: the table found a program in its arguments; `named`: words that tell git what to run.
 
-    With `hints` the arguments of programs nobody knows are looked at too.
+    Arguments of programs nobody knows are looked at where one of the `hints` occurs in them.
     """
     words = command.words[: MAX_TAILS + 1]
     name = program(words[0])
@@ -76,15 +82,24 @@ def guesses(command: Command, *, code: bool = False, named: Sequence[str] = (), 
         if named:
             yield from _told_to_git(words, named)
     elif name in OPAQUE or name in SHELLS or _runs_what_follows(name, words):
-        yield Guess(tails=_tails(words), texts=tuple(_texts(words[1:], name)))
-        for tail in ((*words,), *_tails(words)):
-            yield from _fed(replace(command, words=tail))
+        tails = _tails(words)
+        yield Guess(tails=tails, texts=tuple(_texts(words[1:], name)))
+        for tail in (words, *tails):
+            if program(tail[0]) in _READ_INPUT:
+                yield from _fed(replace(command, words=tail))
     elif hints:
-        yield Guess(tails=_tails(words), texts=tuple(_texts(words[1:], name)), weak=True)
+        yield from _hinted(words, hints)
     if name == "enable":
         yield Guess(unchecked="a builtin may be loaded from a file")
     if any(_LISTS.fullmatch(word.text) for word in words[1:]) or name == "cpio":
         yield Guess(unnamed=f"which files `{name}` takes is nowhere to be read")
+
+
+def _hinted(words: Tail, hints: Collection[str]) -> Iterator[Guess]:
+    told = [word for word in words[1:] if any(hint in fold(word.text) for hint in hints)]
+    if told:
+        tails = tuple(tail for tail in _tails(words) if tail[0] in told)
+        yield Guess(tails=tails, texts=tuple(_texts(told, "")), weak=True)
 
 
 def reads_commands(words: Sequence[Word]) -> bool:
@@ -151,7 +166,12 @@ def _interpreted(command: Command, name: str) -> Guess:
         code.append(text)
     found = [next(filter(None, quoted.groups()), "") for text in code for quoted in _QUOTED.finditer(text)]
     found += [_BANG.sub("", text, count=1) for text in code if _BANG.match(text)]
-    return Guess(texts=tuple(found[:MAX_TAILS]), unchecked=f"code for `{name}` stands in the command")
+    found = list(dict.fromkeys(found))[:MAX_TAILS]
+    return Guess(
+        tails=tuple((Word(text=text, pattern=text),) for text in found if _PLAIN.fullmatch(text)),
+        texts=tuple(text for text in found if not _PLAIN.fullmatch(text)),
+        unchecked=f"code for `{name}` stands in the command",
+    )
 
 
 def _told_to_git(words: Sequence[Word], named: Sequence[str]) -> Iterator[Guess]:
@@ -190,7 +210,9 @@ def _runs_what_follows(name: str, words: Sequence[Word]) -> bool:
     if name in _RUN_WHAT_FOLLOWS:
         return True
     said = {word.text for word in words[1:]}
-    return name in _HAVE_AN_EXEC and bool(said & _EXEC_WORDS or ("run" in said and name not in _NAMES_SCRIPTS))
+    if name in _NAMES_SCRIPTS:
+        said -= {"run", "--"}
+    return name in _HAVE_AN_EXEC and bool(said & _EXEC_WORDS)
 
 
 def _tails(words: Sequence[Word]) -> tuple[Tail, ...]:
