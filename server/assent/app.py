@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 from weakref import WeakValueDictionary
 
+from assent.context.microcompact import endpoint_edit
+from assent.context.thresholds import thresholds
 from assent.editor.client import ClientEdits, NoClient
 from assent.editor.editor import Editor
 from assent.editor.positions import Encoding
@@ -274,12 +276,19 @@ class App:
                 take_decisions=spec.take_decisions,
                 background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
                 publish=spec.publish,
+                context_edits=self._context_edits(spec),
                 persistent=bool(settings.get("persistentRetry")),
                 key_source=self.models.credentials.source,
             )
         )
         self._engines[spec.session_id] = engine
         return engine
+
+    def _context_edits(self, spec: EngineSpec) -> tuple[Json, ...]:
+        """What the endpoint is asked to take out of the model's view, when the user says that theirs can (C3)."""
+        if self.models.offline or not spec.settings.get("contextEdits"):
+            return ()
+        return (endpoint_edit(thresholds(self.models.info(spec.options.model))),)
 
     def _auto_memory(self, spec: EngineSpec) -> AutoMemory | None:
         """Where opted-in background calls keep their notes of this workspace."""

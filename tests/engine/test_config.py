@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from assent.context.microcompact import endpoint_edit
+from assent.context.thresholds import thresholds
 from assent.engine.config import OrphanedPermission, TaskBudget, ToolServices
 from assent.extensions.commands import BUILT_IN
 from assent.extensions.hooks import Hook, InProcessHooks
@@ -22,9 +24,9 @@ from assent.types.messages import (
     UserMessage,
 )
 from assent.types.permissions import Allow, Deny, Verdict
-from assent.types.ports import ToolCall
+from assent.types.ports import ModelInfo, ToolCall
 from enginekit import Change, Echo, Reader, Stage
-from fakeapi import Limits, Reply, text, tool
+from fakeapi import Limits, Reply, event, text, tool
 
 
 class Notes:
@@ -260,3 +262,35 @@ async def test_a_reduction_that_hides_a_read_clears_its_re_read_stub() -> None: 
         await stage.turn()
         seen = [mark.in_view for mark in state.read_files.values()]
         assert seen[0] is False and seen[-1] is True
+
+
+async def test_results_the_endpoint_cleared_lose_their_re_read_stubs_and_nothing_is_cleared_twice() -> None:  # C3, C7
+    state = SessionState(cwd="/project")
+    marks = thresholds(ModelInfo(id="m", context_window=60_000, max_output_tokens=8_000))
+    edit = endpoint_edit(marks)
+
+    class Marking(Reader):
+        async def call(self, input: Any, ctx: Any) -> Any:
+            mark = ReadMark(sha256="x", mtime_ns=-1, tool_use_id=ctx.tool_use_id)
+            ctx.state.read_files[f"/project/{input.text}"] = mark
+            return await super().call(input, ctx)
+
+    async with Stage(
+        tools=[Marking(size=8_000)],
+        limits=Limits(window=60_000, max_output=8_000),
+        get_app_state=lambda: state,
+        services=ToolServices(),
+        context_edits=(edit,),
+    ) as stage:
+        for number in range(16):
+            stage.api.reply(tool("Read", text=str(number)))
+        applied = {"applied_edits": [{"type": edit["type"], "cleared_tool_uses": 11, "cleared_input_tokens": 22_000}]}
+        told = {"type": "message_delta", "delta": {}, "usage": {}, "context_management": applied}
+        stage.api.reply(text("done"), event("message_delta", told))
+        turn = await stage.turn()
+        assert turn.of(AssistantFinal)[-1].cleared_tool_uses == 11
+        assert [mark.in_view for mark in state.read_files.values()] == [False] * 11 + [True] * 5
+        last = stage.api.calls[-1]
+        assert last.body["context_management"] == {"edits": [edit]}
+        assert "context-management-2025-06-27" in last.headers["anthropic-beta"]
+        assert "Cleared to save room" not in str(last.messages)  # ours did not do the endpoint's work

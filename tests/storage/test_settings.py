@@ -219,6 +219,7 @@ def test_every_key_of_the_schema_can_be_set_and_read_back(place: Place) -> None:
         "proxy": "http://127.0.0.1:2",
         "promptCache": "1h",
         "fastMode": True,
+        "contextEdits": True,
         "models": {"local": {"contextWindow": 32000}},
         "backgroundCalls": {"summary": True},
         "smallModel": "small",

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from assent.context.thresholds import Thresholds
 from assent.context.tokens import estimate_content
 from assent.context.view import Reduced, map_results
-from assent.types.blocks import Block
+from assent.types.blocks import Block, Json
 from assent.types.messages import AssistantMessage, ConversationMessage, UserMessage
 
 KEEP_NEWEST = 5
 CACHE_SECONDS = 300.0
 MIN_SHARE = 0.05  # of the window: less than this is not worth the cache
 CLEARED = "[Cleared to save room: the output of an earlier call. Call the tool again if you need it.]"
+ENDPOINT_EDIT = "clear_tool_uses_20250919"
 COMPACTABLE = frozenset(
     {"Read", "Grep", "Glob", "Bash", "BashOutput", "WebFetch", "WebSearch", "Diagnostics", "References", "Symbols"}
 )
@@ -43,6 +44,28 @@ def microcompact(
 
     smaller, _ = map_results(view, change)
     return Reduced(view=smaller, freed=saved, hidden=frozenset(clearable))
+
+
+def endpoint_edit(marks: Thresholds) -> Json:
+    """The same, done by the endpoint where it offers that: nothing is sent again, and the cache is edited in place."""
+    return {
+        "type": ENDPOINT_EDIT,
+        "trigger": {"type": "input_tokens", "value": marks.microcompact},
+        "keep": {"type": "tool_uses", "value": KEEP_NEWEST},
+        "clear_at_least": {"type": "input_tokens", "value": int(marks.window * MIN_SHARE)},
+    }
+
+
+def oldest_results(view: Sequence[ConversationMessage], count: int) -> frozenset[str]:
+    """Which results are out of view when the endpoint says that it cleared so many."""
+    calls = [
+        str(block.get("tool_use_id"))
+        for message in view
+        if isinstance(message, UserMessage)
+        for block in message.content
+        if block.get("type") == "tool_result"
+    ]
+    return frozenset(calls[:count])
 
 
 def old_results(view: Sequence[ConversationMessage]) -> dict[str, int]:

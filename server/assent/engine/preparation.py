@@ -12,7 +12,7 @@ from dataclasses import replace
 from assent.context.collapse import Collapse, Span, commit, next_span, still_there
 from assent.context.compact import MAX_FAILURES
 from assent.context.media import strip_media as without_media
-from assent.context.microcompact import microcompact
+from assent.context.microcompact import ENDPOINT_EDIT, microcompact
 from assent.context.snip import snip
 from assent.context.thresholds import Thresholds, thresholds
 from assent.context.tool_results import BATCH_CHARS, budget
@@ -93,7 +93,7 @@ async def _snip(turn: Turn) -> None:
 
 
 async def _microcompact(turn: Turn, marks: Thresholds) -> None:
-    if turn.config.context_edits:
+    if any(edit.get("type") == ENDPOINT_EDIT for edit in turn.config.context_edits):
         return  # the endpoint clears old results itself
     view = turn.history.view()
     last = turn.window.last_call

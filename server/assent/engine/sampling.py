@@ -123,6 +123,8 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
                         if event.stop_reason is not None:
                             tokens = event.context_tokens or event.usage.context_tokens
                             turn.window.measured(event.message_id, tokens)
+                        if event.cleared_tool_uses:
+                            turn.window.cleared(state.messages, event.cleared_tool_uses, turn.app)
                     case ApiRetry() | Heartbeat() | Notice():
                         pass
                     case _:

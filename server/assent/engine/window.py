@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from assent.context.collapse import Collapse
+from assent.context.microcompact import oldest_results
 from assent.context.reread import out_of_view
 from assent.context.snip import Snippable
 from assent.context.tokens import Anchor, count
@@ -45,6 +46,10 @@ class Window:
         if self.anchor is not None:
             self.anchor = replace(self.anchor, freed=self.anchor.freed + reduced.freed)
         self._hide(app, reduced)
+
+    def cleared(self, view: Sequence[ConversationMessage], count: int, app: SessionState) -> None:
+        """The endpoint took the oldest results out of the model's view by itself; its count knows that already."""
+        self._hide(app, Reduced(view=tuple(view), hidden=oldest_results(view, count)))
 
     def restarted(self, app: SessionState) -> None:
         """After a compaction nothing of before counts or is in view."""

@@ -38,6 +38,7 @@ class Answer:
         self._hour_writes = 0
         self._stop_reason: str | None = None
         self._stop_details: Json | None = None
+        self._cleared = 0
         self.begun = False  # message_start was seen
         self.shown = False  # a content block has begun: a consumer may have seen words
         self.complete = False  # message_stop was seen
@@ -96,6 +97,9 @@ class Answer:
         delta = cast("Json", event.get("delta") or {})
         self._stop_reason = cast("str | None", delta.get("stop_reason")) or self._stop_reason
         self._stop_details = cast("Json | None", delta.get("stop_details")) or self._stop_details
+        edited = cast("Json", event.get("context_management") or {})
+        for edit in cast("list[Json]", edited.get("applied_edits") or []):
+            self._cleared += int(edit.get("cleared_tool_uses") or 0)
 
     def _message_stop(self, event: Json) -> list[ModelEvent]:
         if not self.begun or self._open:
@@ -140,6 +144,7 @@ class Answer:
             cost_usd=catalog.cost(self._model, self._usage, fast=self._fast, hour_writes=self._hour_writes),
             context_tokens=self._usage.context_tokens,
             stop_details=self._stop_details,
+            cleared_tool_uses=self._cleared,
         )
 
 

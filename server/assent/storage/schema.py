@@ -86,6 +86,10 @@ SCHEMA: Json = {
         "caBundle": {"type": "string", "description": "A file of certificates to trust for the endpoint."},
         "betas": {"type": "array", "items": {"type": "string"}, "description": "Beta names sent with every call."},
         "promptCache": {"type": "string", "enum": ["5m", "1h", "off"], "description": "How long prompts stay cached."},
+        "contextEdits": {
+            "type": "boolean",
+            "description": "Let the endpoint itself clear old tool results, where it offers that.",
+        },
         "fastMode": {"type": "boolean", "description": "Faster and dearer, on models that offer it."},
         "models": {
             "type": "object",

@@ -116,6 +116,7 @@ class AssistantFinal:
     cost_usd: float = 0.0
     context_tokens: int = 0
     stop_details: Json | None = None  # why a refusal was one, when the API says
+    cleared_tool_uses: int = 0  # how many of the oldest results the endpoint took out of the model's view (C3)
     parent_tool_use_id: str | None = None
 
 
