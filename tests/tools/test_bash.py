@@ -10,6 +10,7 @@ import pytest
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
 from assent.tools.environment import child_environment, hardened, safe_path
+from assent.tools.ripgrep import system_program
 from assent.tools.shell_process import Keeper
 from assent.types.errors import ToolError
 from toolbox import Toolbox, gone
@@ -365,11 +366,23 @@ async def test_a_command_in_front_can_be_moved_to_the_background(box: Toolbox) -
     assert box.jobs.move_to_background("front") is None
 
 
-async def test_an_unknown_job_and_a_bad_filter_are_told(box: Toolbox) -> None:
+@pytest.mark.parametrize("rg", [system_program(), None])
+async def test_an_unknown_job_and_a_bad_filter_are_told(box: Toolbox, rg: str | None) -> None:
+    box.tools["BashOutput"] = BashOutput(find_rg=lambda: rg)
     assert "There is no background command nope" in await box.error("BashOutput", bash_id="nope")
-    await box.call("Bash", command="true", run_in_background=True)
+    await box.call("Bash", command="echo a; echo é; echo b", run_in_background=True)
     job_id = str(box.jobs.list()[0]["jobId"])
+    await _finished(box)
     assert "not a valid regular expression" in await box.error("BashOutput", bash_id=job_id, filter="(")
+    assert await box.text("BashOutput", bash_id=job_id, filter="^[^a]$") == "[completed]\né\nb"
+
+
+async def test_no_filter_keeps_the_server_busy(box: Toolbox) -> None:
+    await box.call("Bash", command=f"echo {'a' * 5000}b; echo {'a' * 40}", run_in_background=True)
+    await _finished(box)
+    with anyio.fail_after(60):
+        text = await box.text("BashOutput", bash_id=box.jobs.list()[0]["jobId"], filter="^(a+)+$")
+    assert text == f"[completed]\n{'a' * 40}"
 
 
 async def test_without_a_session_there_is_no_background(box: Toolbox) -> None:
