@@ -1,4 +1,4 @@
-"""The side door of a fake that runs as its own process: /fake/requests, /fake/script, /fake/release."""
+"""The side door of a fake that runs as its own process: /fake/requests, /fake/script, /fake/forget, /fake/release."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ def control(api: FakeApi, request: Request) -> tuple[int, Any]:
             return 200, {"share": api.cache_share(), "left": api.left, "refusals": api.refusals}
         case "POST", ["script"]:
             api.add(*(answer_from_json(each) for each in orjson.loads(request.raw)))
+            return 200, {"left": api.left}
+        case "POST", ["forget"]:
+            api.forget()
             return 200, {"left": api.left}
         case "POST", ["release", name]:
             api.release(name)

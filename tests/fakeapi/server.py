@@ -163,6 +163,11 @@ class FakeApi:
 
     # --- gates and waiting --------------------------------------------------------------------------------------------
 
+    def forget(self) -> None:
+        """Drop the answers that nobody asked for, so that a scene that failed leaves nothing to the next one."""
+        self._script.clear()
+        self._matched.clear()
+
     def release(self, name: str) -> None:
         self._gates[name].open()
 

@@ -21,17 +21,18 @@ export interface Waiting {
 const LONGEST = 160;
 
 export class Notices {
-  private told = new Set<string>();
+  private readonly told = new Set<string>();
 
   constructor(private readonly sight: Sight) {}
 
-  /** Everything that waits now. Each thing is told once, and not at all to someone who has it before their eyes. */
+  /** Everything that waits now: said when something comes, and again whenever the user may have looked away. */
   waiting(all: Waiting[]): void {
-    const before = this.told;
-    this.told = new Set(all.map((each) => each.id));
+    for (const id of this.told) if (!all.some((each) => each.id === id)) this.told.delete(id);
     for (const { id, sessionId, text } of all) {
-      if (before.has(id) || !this.sight.wanted("waiting")) continue;
+      if (this.told.has(id) || !this.sight.wanted("waiting")) continue;
+      // What is before someone's eyes counts as told only while it stays there.
       if (this.sight.focused() && this.sight.shown(sessionId)) continue;
+      this.told.add(id);
       this.sight.say(short(text), sessionId);
     }
   }

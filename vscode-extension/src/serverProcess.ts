@@ -129,7 +129,7 @@ export class ServerProcess implements vscode.Disposable {
     try {
       await run.start();
     } catch (error) {
-      if (this.run !== run) return; // it ended while it started, and its end is being dealt with
+      if (this.run !== run || run.gone) return; // it ended while it started, and its end is being dealt with
       this.run = undefined;
       await run.end();
       this.fail("The Assent server did not start", String(error instanceof Error ? error.message : error), ["retry", "log", "settings"], this.tail);

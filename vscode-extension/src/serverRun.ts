@@ -11,6 +11,7 @@ import type { ServerCommand } from "./serverCommand";
 
 const START_GRACE_MS = 3000;
 const STOP_GRACE_MS = 2000;
+const EXIT_GRACE_MS = 1000;
 
 export interface RunHost {
   /** The process went away although nobody asked it to. */
@@ -24,6 +25,9 @@ export class ServerRun {
   readonly client: ClearableClient;
   private child: ChildProcess | undefined;
   private begun: Promise<void> | undefined;
+  /** The process went away by itself; `closed` is told, or about to be. */
+  gone = false;
+  private exited: Promise<void> = Promise.resolve();
   private ending = false;
 
   constructor(
@@ -36,7 +40,10 @@ export class ServerRun {
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: () => {
+        closed: async () => {
+          this.gone = true;
+          // How it ended is known a moment after its streams closed, and belongs into the log before it is shown.
+          if (!this.ending) await Promise.race([this.exited, delay(EXIT_GRACE_MS)]);
           if (!this.ending) host.closed(this);
           return { action: CloseAction.DoNotRestart, handled: true };
         },
@@ -57,12 +64,12 @@ export class ServerRun {
   async end(): Promise<void> {
     this.ending = true;
     const begun = this.begun?.catch(() => undefined);
-    await Promise.race([begun, new Promise((resolve) => setTimeout(resolve, START_GRACE_MS))]);
+    await Promise.race([begun, delay(START_GRACE_MS)]);
     // Only a running client can be stopped in words; one that hangs or is half started loses its process.
     await this.client.dispose(STOP_GRACE_MS).catch(() => undefined);
     if (this.child?.exitCode === null && this.child.signalCode === null) this.child.kill("SIGKILL");
-    await begun;
     this.client.clear();
+    void begun?.then(() => this.client.clear()); // a start that hung may still come to its end
   }
 
   private spawn(): ChildProcess {
@@ -70,11 +77,18 @@ export class ServerRun {
     const child = spawn(command, args, { cwd: this.host.cwd(), env: { ...process.env, PYTHONUTF8: "1" }, shell: false });
     this.child = child;
     child.stderr?.on("data", (chunk: Buffer) => this.host.wrote(chunk.toString("utf8")));
-    child.on("exit", (code, signal) => {
-      if (!this.ending) this.host.wrote(`\n[the server ended: ${signal ?? `exit code ${code}`}]`);
+    this.exited = new Promise((resolve) => {
+      child.on("exit", (code, signal) => {
+        if (!this.ending) this.host.wrote(`\n[the server ended: ${signal ?? `exit code ${code}`}]`);
+        resolve();
+      });
     });
     return child;
   }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 class ClearableClient extends LanguageClient {

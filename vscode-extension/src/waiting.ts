@@ -28,6 +28,8 @@ export class Waiting implements vscode.Disposable {
     });
     this.disposables.push(
       sessions.onWaiting(() => this.changed()),
+      chat.onHidden(() => this.changed()),
+      vscode.window.onDidChangeWindowState(() => this.changed()),
       sessions.onEvent(({ session, params }) => {
         if (params.event.type === "turnFinished") this.notices.finished(session.sessionId, session.data.title, params.event.result.isError);
       }),

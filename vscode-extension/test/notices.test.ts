@@ -16,9 +16,13 @@ function sight(changes: { focused?: boolean; shown?: string[]; unwanted?: string
 const ask = { id: "a1", sessionId: "s1", text: "Assent asks: run ls" };
 
 test("someone who has the question before their eyes is not told of it", () => {
-  const { notices, said } = sight({ shown: ["s1"] });
+  const { notices, said, world } = sight({ shown: ["s1"] });
   notices.waiting([ask]);
   assert.deepEqual(said, []);
+  world.shown = []; // until they look elsewhere
+  notices.waiting([ask]);
+  notices.waiting([ask]);
+  assert.deepEqual(said, ["s1: Assent asks: run ls"]);
 });
 
 test("a question in a chat that is not shown, or in a window without the focus, is told", () => {

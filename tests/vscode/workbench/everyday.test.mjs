@@ -23,8 +23,8 @@ before(async () => {
 after(() => bench.stop());
 afterEach(async (context) => {
   shown += 1;
-  if (context.passed) return;
-  await bench.shot(`everyday-failed-${shown}`).catch(() => {});
+  if (!context.passed) await bench.recover(`everyday-failed-${shown}`);
+});
   await bench.page?.keyboard.press("Escape").catch(() => {});
 });
 
@@ -50,7 +50,7 @@ const theme = async (name, mark) => {
   await bench.page.locator(`.monaco-workbench${mark}`).waitFor();
 };
 
-scene("an image is pasted, another dropped, and a file dragged in from the explorer", async () => {
+scene("an image is pasted, and another one dropped from the desktop", async () => {
   await box().click();
   await bench.page.evaluate(async (data) => {
     const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
@@ -58,28 +58,56 @@ scene("an image is pasted, another dropped, and a file dragged in from the explo
   }, PIXEL);
   await box().press("Control+V");
   await bench.chat.locator('.chip img[alt="attached image 1"]').waitFor();
-  await box().evaluate((element, data) => {
-    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-    const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File([bytes], "shot.png", { type: "image/png" }));
-    element.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
-  }, PIXEL);
-  await bench.chat.locator('.chip img[alt="attached image 2"]').waitFor();
-  // What the explorer puts on a drag in this (remote) window.
-  await box().evaluate((element, uri) => {
-    const dataTransfer = new DataTransfer();
-    dataTransfer.setData("application/vnd.code.uri-list", uri);
-    element.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
-  }, `vscode-remote://127.0.0.1:${bench.port}${bench.folder}/docs/guide.md`);
-  await bench.chat.locator(".chip").filter({ hasText: "docs/guide.md" }).waitFor();
+  // A real drag of a real file, as the browser gets it from the desktop. Shift is how the editor lets it through to us.
+  const shot = join(bench.home, "shot.png");
+  writeFileSync(shot, Buffer.from(PIXEL, "base64"));
+  const place = await box().boundingBox();
+  const browser = await bench.context.newCDPSession(bench.page);
+  const drag = (type) => browser.send("Input.dispatchDragEvent", { type, x: place.x + 40, y: place.y + 8, modifiers: 8, data: { items: [], files: [shot], dragOperationsMask: 1 } });
+  await until(async () => {
+    for (const type of ["dragEnter", "dragOver", "dragOver", "drop"]) await drag(type);
+    return bench.chat.locator('.chip img[alt="attached image 2"]').waitFor({ timeout: 5000 }).then(() => true);
+  }, "the dropped image");
   await bench.shot("attached");
-  await bench.api.script({ blocks: ["Two dots and a guide."] });
+  await bench.api.script({ blocks: ["Two dots."] });
   await bench.say("what are these?");
-  await answer("Two dots and a guide.");
+  await answer("Two dots.");
   const message = (await lastCall()).messages.at(-1);
   assert.equal(message.content.filter((block) => block.type === "image" && block.source.media_type === "image/png").length, 2);
-  assert.match(await said(), /# Guide/);
   assert.equal(await bench.chat.locator(".row.user img.shot").count(), 2);
+});
+
+scene("a file is dragged from the explorer into a chat in a tab", async () => {
+  await bench.command("Assent: New Chat in Editor Tab");
+  await bench.page.frameLocator("iframe.webview.ready >> nth=1").frameLocator("#active-frame").locator("textarea.prompt").waitFor();
+  await bench.page.keyboard.press("Control+Shift+E");
+  const row = bench.page.locator(".explorer-folders-view .monaco-list-row").filter({ hasText: "two.py" });
+  await row.waitFor();
+  // The side bar shows the explorer now, so the tab's page is the only one.
+  await until(async () => (await bench.page.locator("iframe.webview.ready").count()) === 1, "the tab's page alone");
+  const prompt = bench.chat.locator("textarea.prompt");
+  const chip = bench.chat.locator(".chip").filter({ hasText: "two.py" });
+  await until(async () => {
+    const from = await row.boundingBox();
+    const to = await prompt.boundingBox();
+    await bench.page.mouse.move(from.x + 60, from.y + 8);
+    await bench.page.mouse.down();
+    await bench.page.mouse.move(from.x + 90, from.y + 30, { steps: 5 });
+    await bench.page.keyboard.down("Shift");
+    await bench.page.mouse.move(to.x + 60, to.y + 8, { steps: 10 });
+    await bench.page.mouse.up();
+    await bench.page.keyboard.up("Shift");
+    return chip.first().waitFor({ timeout: 5000 }).then(() => true);
+  }, "the dragged file as a chip");
+  await bench.api.script({ blocks: ["A second."] });
+  await prompt.fill("what is in it?");
+  await prompt.press("Enter");
+  await answer("A second.");
+  assert.match(await said(), /second = 2/);
+  await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
+  await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
+  await bench.openChat();
+  await bench.ready();
 });
 
 scene("a running turn is steered, tried again, forked and rewound together with its files", async () => {
@@ -144,7 +172,7 @@ scene("code from an answer is copied, inserted at the cursor, and applied as an 
   await bench.shot("light-review");
   // The same change as a diff, and every change at once.
   await bench.command("Assent: Open Proposed Change as Diff");
-  await bench.page.locator(".tab.active").filter({ hasText: "place.py (proposed)" }).waitFor();
+  await bench.page.locator(".tab.active").filter({ hasText: "place.py (proposed, read-only)" }).waitFor();
   await until(async () => /# there/.test(await bench.page.locator(".monaco-diff-editor .editor.modified").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the proposed text on the right");
   await bench.shot("diff");
   await bench.command("Assent: Open All Proposed Changes");

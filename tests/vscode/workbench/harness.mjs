@@ -227,6 +227,13 @@ export class Workbench {
     await this.page.screenshot({ path: join(SHOTS, `${name}.png`) });
   }
 
+  /** After a scene that failed: a picture, and nothing of it left in the way of the next one. */
+  async recover(name) {
+    await this.shot(name).catch(() => {});
+    await this.api?.forget().catch(() => {});
+    for (let times = 0; times < 2; times += 1) await this.page?.keyboard.press("Escape").catch(() => {});
+  }
+
   async stop() {
     await this.browser?.close().catch(() => {});
     const left = this.descendants();
@@ -258,6 +265,10 @@ class FakeApi {
 
   async script(...answers) {
     await this.door("POST", "script", answers);
+  }
+
+  async forget() {
+    await this.door("POST", "forget");
   }
 
   async release(name) {

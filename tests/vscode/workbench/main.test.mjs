@@ -1,5 +1,7 @@
 // The extension in the real workbench, end to end: editor, extension host, our server, a strict fake model API.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
@@ -26,23 +28,26 @@ const EDITS = [
 ];
 const READ = (name) => ({ blocks: [{ tool: "Read", input: { file_path: name } }] });
 
+const THEME = ":root { --accent: red; }\na { color: var(--accent); }\nb{color:var(--accent)}\n";
+
 const BULB = '.editor-instance [class*="codicon-light-bulb"], .editor-instance [class*="codicon-lightbulb"], .editor-instance [class*="gutter-lightbulb"]';
 
 const bench = new Workbench();
 let shown = 0;
 
 before(async () => {
-  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "keys.py": "# numbers\none = 1\n\n\n\ntwo = 2\n", "after.py": "slow = True\n", "broken.json": '{\n  "answer": \n}\n' });
+  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "keys.py": "# numbers\none = 1\n\n\n\ntwo = 2\n", "after.py": "slow = True\n", "broken.json": '{\n  "answer": \n}\n', "theme.css": THEME });
   await bench.start();
 });
 after(() => bench.stop());
 afterEach(async (context) => {
   shown += 1;
-  if (context.passed) return;
-  await bench.shot(`failed-${shown}`).catch(() => {});
+  if (!context.passed) await bench.recover(`failed-${shown}`);
+});
   await bench.page?.keyboard.press("Escape").catch(() => {});
 });
 
+const readSettings = () => [".assent/settings.json", ".assent/settings.local.json"].map((name) => (existsSync(join(bench.folder, name)) ? bench.read(name) : "")).join();
 const scene = (name, run) => test(name, { timeout: SCENE }, run);
 const lastCall = async () => (await bench.api.calls()).at(-1);
 const ended = () => bench.chat.locator(".row.end").last().waitFor();
@@ -305,6 +310,62 @@ scene("the model sees what the editor's own language servers see", async () => {
   assert.match(problems, /broken\.json:3:1: error: Value expected/);
   assert.match(symbols, /answer/);
   assert.match(selection, /broken\.json/);
+});
+
+scene("names are looked up, renamed and code is formatted by the editor's own language servers", async () => {
+  await bench.newChat();
+  await bench.openFile("theme.css");
+  await bench.page.locator(".editor-instance .colorpicker-color-decoration").first().waitFor(); // the language server is up
+  await bench.ready();
+  await bench.chat.locator("select.mode").selectOption("acceptEdits");
+  const place = { file_path: "theme.css", line: 2, symbol: "--accent" };
+  await bench.api.script(
+    { blocks: [{ tool: "Read", input: { file_path: "theme.css" } }, { tool: "Definition", input: place }, { tool: "References", input: place }, { tool: "Hover", input: { file_path: "theme.css", line: 2, symbol: "color" } }, { tool: "Symbols", input: { file_path: "theme.css" } }] },
+    { blocks: [{ tool: "Rename", input: { ...place, new_name: "--brand" } }] },
+    { blocks: [{ tool: "Format", input: { file_path: "theme.css" } }] },
+    { blocks: ["Tidied."] },
+  );
+  await bench.say("rename the accent and tidy up");
+  await bench.chat.locator(".row.text").filter({ hasText: "Tidied." }).waitFor();
+  const [, definition, references, hover, symbols] = toolResults(await lastCall()).map(textOf);
+  assert.match(definition, /theme\.css:1/);
+  assert.match(references, /theme\.css:2[^]*theme\.css:3/);
+  assert.match(hover, /color/i);
+  assert.match(symbols, /:root/);
+  await until(async () => /var\(--brand\)/.test(await bench.editorText()) && !/--accent/.test(await bench.editorText()), "the new name everywhere");
+  assert.match(await bench.editorText(), /b \{\n\s+color: var\(--brand\)/);
+});
+
+scene("a command's output is shown while it runs, and an answer for the whole session is remembered", async () => {
+  await bench.newChat();
+  const wait = { tool: "Bash", input: { command: "echo half-way; while [ ! -e go.txt ]; do sleep 0.1; done; echo all-the-way", description: "Wait for it" } };
+  await bench.api.script({ blocks: [wait] }, { blocks: ["Waited."] });
+  await bench.say("wait for me");
+  const card = bench.chat.locator(".card.ask");
+  await card.waitFor();
+  await card.locator('[data-answer="once"]').click();
+  const tool = bench.chat.locator(".row.tool details.tool").last();
+  await tool.locator("pre.progress").filter({ hasText: "half-way" }).waitFor();
+  await bench.shot("progress");
+  bench.write({ "go.txt": "" });
+  await bench.chat.locator(".row.text").filter({ hasText: "Waited." }).waitFor();
+  await tool.locator("pre.output").filter({ hasText: "all-the-way" }).waitFor();
+
+  const touch = (name) => ({ blocks: [{ tool: "Bash", input: { command: `touch ${name}`, description: "Touch" } }] });
+  await bench.api.script(touch("same.txt"), touch("same.txt"), { blocks: ["Twice."] });
+  await bench.say("twice, please");
+  const session = card.locator('[data-answer="session"]');
+  assert.match(await session.textContent(), /Allow for this session: Bash\(touch same\.txt/);
+  assert.match(await card.locator('[data-answer="project"]').textContent(), /Allow always in this project: Bash\(touch same\.txt/);
+  await session.click();
+  await bench.chat.locator(".row.text").filter({ hasText: "Twice." }).waitFor();
+  assert.equal(await card.count(), 0);
+
+  await bench.api.script(touch("kept.txt"), { blocks: ["Kept."] });
+  await bench.say("and always");
+  await card.locator('[data-answer="project"]').click();
+  await bench.chat.locator(".row.text").filter({ hasText: "Kept." }).waitFor();
+  await until(() => /touch kept\.txt/.test(readSettings()), "the rule in the project's settings");
 });
 
 scene("a question from the model is answered in a form", async () => {

@@ -23,7 +23,8 @@ before(async () => {
 after(() => bench.stop());
 afterEach(async (context) => {
   shown += 1;
-  if (!context.passed) await bench.shot(`strangers-failed-${shown}`).catch(() => {});
+  if (!context.passed) await bench.recover(`strangers-failed-${shown}`);
+});
 });
 
 const scene = (name, run) => test(name, { timeout: SCENE }, run);

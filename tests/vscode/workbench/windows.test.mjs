@@ -20,7 +20,8 @@ before(async () => {
 after(() => bench.stop());
 afterEach(async (context) => {
   shown += 1;
-  if (!context.passed) await bench.shot(`windows-failed-${shown}`).catch(() => {});
+  if (!context.passed) await bench.recover(`windows-failed-${shown}`);
+});
 });
 
 const scene = (name, run) => test(name, { timeout: SCENE }, run);
