@@ -10,7 +10,6 @@ import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 from typing import Literal
 
 import anyio
@@ -140,7 +139,7 @@ async def _summarise(turn: Turn, state: State, trigger: Trigger, instructions: s
             source="compact",
         )
         try:
-            summary = await (turn.config.deps.compact or partial(_call, turn, foreground=True))(request)
+            summary = await _asked(turn, request)
         except PromptTooLong:
             shorter = shortened(view)
             if shorter is None or attempt == SHORTENINGS - 1:
@@ -151,6 +150,16 @@ async def _summarise(turn: Turn, state: State, trigger: Trigger, instructions: s
             return text
         raise ModelError("the model gave no summary")
     raise ModelError("the conversation does not fit even in parts")
+
+
+async def _asked(turn: Turn, request: ModelRequest) -> Summary:
+    """The summary by whoever was given for it, or by the model itself; either way it is counted."""
+    if turn.config.deps.compact is None:
+        return await _call(turn, request, foreground=True)
+    summary = await turn.config.deps.compact(request)
+    if summary.usage != Usage():
+        turn.ledger.book(request.model, summary.usage, summary.cost_usd)
+    return summary
 
 
 async def _call(turn: Turn, request: ModelRequest, *, foreground: bool) -> Summary:
