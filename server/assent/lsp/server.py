@@ -28,7 +28,7 @@ from assent.lsp.envelope import Malformed, Message, Notification, Request, Respo
 from assent.lsp.framing import Frame, FrameDecoder, framed
 from assent.lsp.host import Build, nothing
 from assent.lsp.peer import Peer, params_object
-from assent.stdio import life
+from assent.stdio import life, memory
 from assent.stdio.background import in_thread
 from assent.stdio.pipes import take_stdio
 from assent.stdio.reader import ChunkReader
@@ -52,6 +52,7 @@ def serve_stdio(build: Build, *, preload: Callable[[], Any] = nothing, data_dir:
 
         start_logging(data_dir / "logs")
     life.adopt_orphans()
+    memory.give_back()
     loop = asyncio.new_event_loop()  # not asyncio.run: that would wait for threads which may never return
     code = loop.run_until_complete(Server(build, preload=preload, incoming=incoming, outgoing=outgoing).run())
     life.leave(code)

@@ -11,7 +11,6 @@ Rules:
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
@@ -20,11 +19,12 @@ import orjson
 
 from assent.sessions.events import Delta
 from assent.sessions.front import Front
+from assent.sessions.ring_store import RingStore
 from assent.storage.lines import sanitised
 from assent.types.blocks import Json
 
 RING = 12_000
-RING_BYTES = 64 * 1024 * 1024  # a session full of huge events remembers fewer of them
+RING_BYTES = 32 * 1024 * 1024  # in memory; long events are not
 DELTAS = frozenset({"textDelta", "thinkingDelta", "toolInputDelta"})
 
 
@@ -72,8 +72,7 @@ class EventLog:
         self.turn_id: str | None = None
         self.step_id: str | None = None
         self.subscriptions: dict[int, Subscription] = {}
-        self._ring: deque[bytes] = deque()
-        self._bytes = 0
+        self._ring = RingStore(most=RING, most_bytes=RING_BYTES)
         self._pending: dict[tuple[str, str], tuple[Delta, list[str]]] = {}
         self._sent: dict[tuple[str, str], float] = {}
         self._growing: dict[str, int] = {}  # blocks and calls still being written, with the number of their first event
@@ -125,7 +124,7 @@ class EventLog:
         if after_seq > self.last_seq or after_seq + 1 < self.first_seq:
             return None
         skip = after_seq + 1 - self.first_seq
-        return [cast("Json", orjson.loads(line)) for index, line in enumerate(self._ring) if index >= skip]
+        return [cast("Json", orjson.loads(line)) for line in self._ring.since(skip)]
 
     def replay_growing(self) -> list[Json]:
         """Everything since the oldest block that is still being written, for a front that comes in the middle of it."""
@@ -152,20 +151,20 @@ class EventLog:
         event: Json = {"type": delta.type, delta.id_field: delta.id, delta.text_field: text}
         wanting = [found for found in self.subscriptions.values() if found.front.flags.partials]
         if any(found.front.flags.numbered for found in wanting):
-            # No stepId: there are thousands of these, and their block names the step's message.
-            self._publish(event, delta.parent, step=False)
+            # No turnId and no stepId: there are thousands of these, and their block names the step's message.
+            self._publish(event, delta.parent, outside_turn=True)
             return
         beside: Json = {"sessionId": self.session_id, "seq": self.last_seq, "event": event}
         for subscription in wanting:
             subscription.deliver(beside if delta.parent is None else {**beside, "parentToolUseId": delta.parent})
 
-    def _publish(self, event: Json, parent: str | None, *, outside_turn: bool = False, step: bool = True) -> int:
+    def _publish(self, event: Json, parent: str | None, *, outside_turn: bool = False) -> int:
         self.last_seq += 1
         self._grown(event)
         params: Json = {"sessionId": self.session_id, "seq": self.last_seq}
         if self.turn_id is not None and not outside_turn:
             params["turnId"] = self.turn_id
-            if step and self.step_id is not None:
+            if self.step_id is not None:
                 params["stepId"] = self.step_id
         if parent is not None:
             params["parentToolUseId"] = parent
@@ -199,9 +198,6 @@ class EventLog:
             params = cast("Json", sanitised(params))
             line = orjson.dumps(params, default=str)
         self._ring.append(line)
-        self._bytes += len(line)
-        while len(self._ring) > RING or self._bytes > RING_BYTES:
-            self._bytes -= len(self._ring.popleft())
         return params
 
     def _rate(self) -> int | None:
