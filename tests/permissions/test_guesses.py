@@ -12,6 +12,7 @@ import pytest
 from assent.permissions.explain import explain
 from assent.permissions.shell import judge
 from assent.permissions.shell_gates import gate
+from assent.types.permissions import Ask
 from permissions.scratch import Scratch
 
 BYPASS = {"mode": "bypassPermissions"}
@@ -227,6 +228,24 @@ def test_bypassing_still_asks_before_running_or_removing_what_nobody_sees(ws: Sc
 def test_the_gate_knows_commands_by_their_arguments(command: str, gated: bool) -> None:
     name, *arguments = command.split()
     assert (gate(name, arguments) is not None) == gated
+
+
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [
+        ("c=curl; $c x", "Bash(curl:*)"),
+        ("npm install curl", "Bash(curl:*)"),
+        ("ls | xargs cat", "Read(secrets/**)"),
+        ("grep -r x .", "Read(secrets/**)"),
+    ],
+)
+def test_where_a_denial_may_be_slipped_past_only_a_person_answers(ws: Scratch, command: str, rule: str) -> None:
+    # P13: neither hook nor classifier overrules a deny rule
+    denied, asked = ws.bash(command, mode="auto", deny=[rule]), ws.bash(command, mode="auto", ask=[rule])
+    assert isinstance(denied, Ask)
+    assert isinstance(asked, Ask)
+    assert denied.iron
+    assert not asked.iron
 
 
 def test_a_pipe_is_only_read_where_it_ends() -> None:

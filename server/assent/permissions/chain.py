@@ -2,7 +2,7 @@
 
 Pure but for looking at the file system to see where paths lead. Deny is final at once; allow and ask are provisional.
 Policy, deny rules and the iron gate always run, whatever an earlier step said; `consolidate` decides. A firm ask is one
-that no allow outweighs; an iron one is firm even in bypass.
+that no allow outweighs; an iron one only a person may answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -138,12 +138,13 @@ def _understood(case: Case, shell: Judgement) -> Vote | None:
     if unsure := shell.doubts or shell.unchecked:
         reason = f"The command is not fully understood: {unsure[0]}."
         if coverage.has_restrictions(case):
-            return Vote(kind="ask", reason=f"{reason} It cannot be held against your deny rules.", firm=True)
+            reason = f"{reason} It cannot be held against your deny rules."
+            return Vote(kind="ask", reason=reason, firm=True, iron=coverage.denies_something(case))
         if case.context.effective_mode != "bypassPermissions":
             return Vote(kind="ask", reason=reason, firm=bool(shell.doubts))
     if shell.unnamed and coverage.restricts_names(case):
         reason = f"It cannot be held against your deny rules: {shell.unnamed[0]}."
-        return Vote(kind="ask", reason=reason, firm=True)
+        return Vote(kind="ask", reason=reason, firm=True, iron=coverage.denies_something(case))
     return None
 
 
@@ -176,7 +177,8 @@ def _rule_vote(case: Case, found: coverage.Match | None, whose: str) -> Vote | N
         return None
     said = {"deny": "Denied", "ask": "Asked about", "allow": "Allowed"}[found.behaviour]
     reason = found.reason or f"{said} by {whose}: {found.rule}"
-    return Vote(kind=found.behaviour, reason=reason, rule=found.rule, firm=found.behaviour == "ask")
+    firm = found.behaviour == "ask"
+    return Vote(kind=found.behaviour, reason=reason, rule=found.rule, firm=firm, iron=found.doubtful)
 
 
 def _site_vote(case: Case) -> Vote | None:

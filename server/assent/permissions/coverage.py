@@ -28,6 +28,7 @@ class Match:
     behaviour: Behaviour
     rule: str
     reason: str = ""
+    doubtful: bool = False  # an ask in place of a denial that nobody can be sure of: only a person may answer it
 
 
 def match(case: Case, rules: RuleSet) -> Match | None:
@@ -41,10 +42,10 @@ def match(case: Case, rules: RuleSet) -> Match | None:
     for rule in (*deny, *ask):
         if rule.words and any(part.weak and _denies_part(rule, part) for part in _shell_parts(case)):
             reason = f"It may run what the rule {rule.text} covers."
-            return Match(behaviour="ask", rule=rule.text, reason=reason)
+            return Match(behaviour="ask", rule=rule.text, reason=reason, doubtful=rule.behaviour == "deny")
         if _reaches_below(case, rule):
             reason = f"It may read files that the rule {rule.text} covers."
-            return Match(behaviour="ask", rule=rule.text, reason=reason)
+            return Match(behaviour="ask", rule=rule.text, reason=reason, doubtful=rule.behaviour == "deny")
     return _allowed(case, rules)
 
 
@@ -125,6 +126,10 @@ def iron_reason(case: Case) -> str | None:
 def has_restrictions(case: Case) -> bool:
     """Are there deny or ask rules that a command nobody understands could slip past?"""
     return any(rule.words or rule.path is not None for rule in _restrictions(case))
+
+
+def denies_something(case: Case) -> bool:
+    return any(rule.behaviour == "deny" for rule in _restrictions(case))
 
 
 def restricts_names(case: Case) -> bool:
