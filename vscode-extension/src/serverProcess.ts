@@ -239,7 +239,7 @@ export class ServerProcess implements vscode.Disposable {
     }
     const withheld = status.trust.filter((each) => !each.trusted && each.withheld.length > 0).flatMap((each) => each.withheld);
     if (withheld.length > 0) shown.push({ kind: "info", text: `Withheld until this workspace is trusted: ${withheld.join(", ")}.`, command: "assent.trust.folder", label: "Trust…" });
-    for (const warning of status.warnings) shown.push({ kind: "warning", text: [warning.text, warning.hint].filter(Boolean).join(" ") });
+    for (const warning of status.warnings) shown.push({ kind: "warning", text: [warning.text.replace(/[^.!?]$/, "$&."), warning.hint].filter(Boolean).join(" ") });
     return shown;
   }
 

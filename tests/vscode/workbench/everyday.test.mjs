@@ -25,8 +25,6 @@ afterEach(async (context) => {
   shown += 1;
   if (!context.passed) await bench.recover(`everyday-failed-${shown}`);
 });
-  await bench.page?.keyboard.press("Escape").catch(() => {});
-});
 
 const scene = (name, run) => test(name, { timeout: SCENE }, run);
 const calls = () => bench.api.calls();
@@ -169,14 +167,18 @@ scene("code from an answer is copied, inserted at the cursor, and applied as an 
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "place.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "place.py", old_string: "# here\n", new_string: "# there\n" } }] }, { blocks: ["Applied."] });
   await bench.chat.locator('button[aria-label="Apply to the open file…"]').first().click();
   await bench.page.locator(".review-widget").first().waitFor();
+  await bench.page.locator(".codelens-decoration a").filter({ hasText: "Accept" }).first().waitFor();
   await bench.shot("light-review");
   // The same change as a diff, and every change at once.
   await bench.command("Assent: Open Proposed Change as Diff");
   await bench.page.locator(".tab.active").filter({ hasText: "place.py (proposed, read-only)" }).waitFor();
   await until(async () => /# there/.test(await bench.page.locator(".monaco-diff-editor .editor.modified").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the proposed text on the right");
+  // Every hunk can be decided here as well; what is shown cannot be typed into.
+  await bench.page.locator(".monaco-diff-editor .codelens-decoration a").filter({ hasText: "Edit in the file" }).first().waitFor();
   await bench.shot("diff");
   await bench.command("Assent: Open All Proposed Changes");
   await bench.page.locator(".tab.active").filter({ hasText: "all proposed changes" }).waitFor();
+  await until(async () => /# there/.test(await bench.page.locator(".multiDiffEditor, .monaco-component.multiDiffEditor").first().textContent().then((text) => text.replaceAll("\u00a0", " "))), "the proposed text among all changes");
   await bench.shot("diff-all");
   await bench.command("Assent: Accept All Hunks");
   await answer("Applied.");

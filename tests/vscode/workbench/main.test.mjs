@@ -44,8 +44,6 @@ afterEach(async (context) => {
   shown += 1;
   if (!context.passed) await bench.recover(`failed-${shown}`);
 });
-  await bench.page?.keyboard.press("Escape").catch(() => {});
-});
 
 const readSettings = () => [".assent/settings.json", ".assent/settings.local.json"].map((name) => (existsSync(join(bench.folder, name)) ? bench.read(name) : "")).join();
 const scene = (name, run) => test(name, { timeout: SCENE }, run);

@@ -25,7 +25,6 @@ afterEach(async (context) => {
   shown += 1;
   if (!context.passed) await bench.recover(`strangers-failed-${shown}`);
 });
-});
 
 const scene = (name, run) => test(name, { timeout: SCENE }, run);
 const banner = (text) => bench.chat.locator(".banner").filter({ hasText: text });

@@ -22,7 +22,6 @@ afterEach(async (context) => {
   shown += 1;
   if (!context.passed) await bench.recover(`windows-failed-${shown}`);
 });
-});
 
 const scene = (name, run) => test(name, { timeout: SCENE }, run);
 const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
