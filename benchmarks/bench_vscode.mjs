@@ -1,5 +1,5 @@
 // Frame times and memory of the chat page, in headless Chromium: 200 deltas a second into a conversation of
-// 2,000 messages. Prints one JSON object. The floor is a bare page that appends the same text to one element.
+// 2,000 messages, and of 10,000. Prints one JSON object. The floor is a bare page that appends the same text to one element.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -9,7 +9,6 @@ const [cache, scratch, chromiumPath] = process.argv.slice(2);
 const root = resolve(fileURLToPath(import.meta.url), "../..");
 const media = join(root, "vscode-extension/dist/media");
 const { chromium } = createRequire(join(cache, "playwright/"))("playwright-core");
-const MESSAGES = 2000;
 const RATE = 200;
 const SECONDS = 6;
 
@@ -21,10 +20,10 @@ readFileSync(join(media, "chat.js"));
 
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox", "--disable-gpu", "--enable-precise-memory-info", "--js-flags=--expose-gc"] });
 const results = {};
-for (const kind of ["bare", "chat"]) {
+for (const [name, kind, MESSAGES] of [["bare", "bare", 0], ["chat", "chat", 2000], ["long", "chat", 10_000]]) {
   const tab = await browser.newPage({ viewport: { width: 420, height: 800 } });
   await tab.goto(pathToFileURL(join(scratch, `${kind}.html`)).href);
-  results[kind] = await tab.evaluate(measure, { kind, MESSAGES, RATE, SECONDS });
+  results[name] = await tab.evaluate(measure, { kind, MESSAGES, RATE, SECONDS });
   await tab.close();
 }
 await browser.close();
@@ -43,7 +42,7 @@ async function measure({ kind, MESSAGES, RATE, SECONDS }) {
       else if (at % 3 === 1) items.push({ kind: "tool", key: `t${at}`, tool: "Read", title: `Read file${at}.py`, input: { file_path: `file${at}.py` }, partialJson: "", progress: "", state: "done", summary: "20 lines", output: "x\n".repeat(20), images: [], durationMs: 5, children: [] });
       else items.push({ kind: "text", key: `a${at}`, text: `${words.repeat(4)}\n\n- one\n- two\n\n\`\`\`python\ndef f(x):\n    return x\n\`\`\`\n`, streaming: false });
     }
-    const data = { sessionId: "s", title: "", items, queue: [], asks: [], elicits: [], proposals: [], todos: [], plan: null, usage: null, state: "running", running: true, interrupted: false, retrying: null, model: "m", mode: "default", olderCursor: null, connected: true, serial: 0 };
+    const data = { sessionId: "s", title: "", items, queue: [], asks: [], elicits: [], proposals: [], todos: [], plan: null, usage: null, state: "running", running: true, interrupted: false, readOnly: null, retrying: null, model: "m", mode: "default", olderCursor: null, connected: true, serial: 0 };
     post({ type: "snapshot", data, serial: 0 });
   }
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
