@@ -406,7 +406,7 @@ async def test_it_goes_on_after_a_compaction(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("source", "words"),
-    [("title", "find where greet is defined"), ("summary", "Bash make test"), ("classifier", "ask")],
+    [("title", "find where greet is defined"), ("classifier", "ask"), ("suggestion", "NONE"), ("memory", "NONE")],
 )
 async def test_housekeeping_calls_get_short_answers(project: Project, source: QuerySource, words: str) -> None:
     await project.ask(DEMO)

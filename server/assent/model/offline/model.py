@@ -36,12 +36,14 @@ def answer(request: ModelRequest) -> list[Json]:
     match request.source:
         case "main" | "subagent":
             return _next(history, request)
-        case "compact" | "collapse":
+        case "compact":
             return [text_block(summaries.of_conversation(history))]
+        case "collapse":
+            return [text_block(summaries.of_stretch(history.prompt))]
         case "title":
             return [text_block(summaries.title(history))]
         case "summary":
-            return [text_block(summaries.of_tools(history))]
+            return [text_block(summaries.of_calls(history.prompt))]
         case "classifier":
             return [text_block("ask")]  # judging what is safe is not for a program that follows phrases
         case "hook":

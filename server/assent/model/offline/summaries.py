@@ -1,4 +1,10 @@
-"""The offline model's answers to housekeeping: compaction, titles, one-line summaries of tool calls."""
+"""The offline model's answers to housekeeping: compaction, titles, and what a stretch or a batch of calls was about.
+
+The last two are asked with the work written out as text, one line a call; the names of the calls are what it can tell.
+"""
+
+import re
+from collections import Counter
 
 from assent.model.offline.history import Exchange, History
 
@@ -24,9 +30,22 @@ def title(history: History) -> str:
     return _short(history.prompts[0], 48) if history.prompts else "New conversation"
 
 
-def of_tools(history: History) -> str:
-    done = history.exchanges or history.earlier
-    return _short("; ".join(_told(exchange) for exchange in done[-3:]) or "nothing yet", 160)
+def of_calls(asked: str) -> str:
+    """One line for a batch: each call stands in it as `Tool {input} -> outcome`."""
+    tools = re.findall(r"^(\w+) .* -> ", asked, re.MULTILINE)
+    return f"Used {_counted(tools)}"
+
+
+def of_stretch(asked: str) -> str:
+    """For a finished stretch: each call stands in it as `Assistant called Tool with …`."""
+    calls = re.findall(r"^Assistant called (\w+) with (.*)$", asked, re.MULTILINE)
+    files = sorted({file for _, given in calls for file in re.findall(r"'file_path': '([^']+)'", given)})
+    lines = [f"Used {_counted([tool for tool, _ in calls])}."]
+    return "\n".join([*lines, *([f"Files: {', '.join(files)}"] if files else [])])
+
+
+def _counted(tools: list[str]) -> str:
+    return ", ".join(f"{tool} ({times})" if times > 1 else tool for tool, times in Counter(tools).items()) or "no tool"
 
 
 def _told(exchange: Exchange) -> str:
