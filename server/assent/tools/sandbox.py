@@ -207,8 +207,16 @@ def _which(name: str) -> str | None:
 
 
 def complaint(argv: Sequence[str]) -> str | None:
+    """What a program says when it fails, and None when it does not. Of our environment it gets PATH only."""
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SECONDS, check=False)
+        done = subprocess.run(
+            argv,
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
     if done.returncode == 0:

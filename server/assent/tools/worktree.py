@@ -17,6 +17,7 @@ from assent.types.permissions import Action
 
 FOLDER = ".worktrees"
 _SECONDS = 60
+_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK")  # what git needs to know
 
 
 class EnterWorktreeInput(Input, frozen=True):
@@ -116,7 +117,8 @@ def _make_folder(folder: Path) -> None:
 async def _git(ctx: ToolContext, *arguments: str, cwd: str | None = None) -> str:
     """What git says, with no hook or helper of the repository run. Raises ToolError with its words."""
     jobs = ctx.jobs if isinstance(ctx.jobs, ShellJobs) else ShellJobs()
-    env = hardened(child_environment(os.environ), roots=(ctx.cwd,))
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    env = hardened(child_environment(kept), roots=(ctx.cwd,))
     try:
         process = await jobs.keeper.start(["git", *arguments], cwd=cwd or ctx.cwd, env=env)
         with anyio.move_on_after(_SECONDS):
