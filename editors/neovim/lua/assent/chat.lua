@@ -109,6 +109,7 @@ local function make(id)
   chats[id] = chat
   map_keys(chat)
   panes.follow(chat)
+  require("assent.completion").keep_off(prompt)
   client.attach_prompt(prompt)
   return chat
 end

@@ -27,7 +27,7 @@ local function with_range(text, range)
     return text, nil
   end
   require("assent").remember_selection(range.bufnr, range.first, range.last)
-  local lines = { start = { line = range.first - 1, character = 0 }, ["end"] = { line = range.last, character = 0 } }
+  local lines = require("assent.positions").lines(range.bufnr, range.first, range.last)
   return text, { mentions = { { uri = vim.uri_from_bufnr(range.bufnr), range = lines } } }
 end
 

@@ -19,6 +19,34 @@ function M.begins(key, row, before)
   return before == "" or before:match("[%s%(]$") ~= nil
 end
 
+--- While the prompt is written, a menu that opens by itself must not write anything into it: by default Vim puts in the
+--- first match, and what is typed next would come after it. Whoever set 'completeopt' to something like it keeps that.
+---@param bufnr integer the prompt
+function M.keep_off(bufnr)
+  local before
+  local group = vim.api.nvim_create_augroup("assent_completion_" .. bufnr, { clear = true })
+  vim.api.nvim_create_autocmd("InsertEnter", {
+    group = group,
+    buffer = bufnr,
+    callback = function()
+      local own = vim.o.completeopt
+      if not before and not own:find("noinsert", 1, true) and not own:find("noselect", 1, true) then
+        before = own
+        vim.o.completeopt = "menuone,noselect"
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd({ "InsertLeave", "BufLeave", "BufUnload" }, {
+    group = group,
+    buffer = bufnr,
+    callback = function()
+      if before then
+        vim.o.completeopt, before = before, nil
+      end
+    end,
+  })
+end
+
 ---@param findstart integer
 ---@param base string
 function M.omnifunc(findstart, base)

@@ -233,7 +233,9 @@ local draw = {
     chat.text:add("retrying", "note", { words }, { blank = true })
   end,
   notice = function(chat, event)
-    M.note(chat, event.level == "info" and ("*%s*"):format(event.text) or ("*%s: %s*"):format(event.level, event.text))
+    -- Not in italics, and rules as code: the star in `Bash(ls:*)` would be taken for their end, and vanish.
+    local plain = event.text:gsub("`?([%a_]+%b())`?", "`%1`")
+    M.note(chat, event.level == "info" and "› " .. plain or ("› **%s:** %s"):format(event.level, plain))
   end,
   turnFinished = function(chat, event)
     local result = event.result

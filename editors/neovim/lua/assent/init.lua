@@ -104,7 +104,7 @@ function M.remember_selection(bufnr, first, last)
   local lines = vim.api.nvim_buf_get_lines(bufnr, first - 1, last, false)
   selection = {
     uri = vim.uri_from_bufnr(bufnr),
-    range = { start = { line = first - 1, character = 0 }, ["end"] = { line = last, character = 0 } },
+    range = require("assent.positions").lines(bufnr, first, last),
     text = table.concat(lines, "\n"),
   }
 end

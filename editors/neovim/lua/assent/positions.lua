@@ -39,6 +39,19 @@ function M.byte(text, column, encoding)
   return ok and byte or #text
 end
 
+--- Whole lines of a buffer as a range: from the beginning of the first to the end of the last.
+---@param bufnr integer
+---@param first integer one-based
+---@param last integer
+---@return table
+function M.lines(bufnr, first, last)
+  local text = vim.api.nvim_buf_get_lines(bufnr, last - 1, last, false)[1] or ""
+  return {
+    start = { line = first - 1, character = 0 },
+    ["end"] = { line = last - 1, character = M.column(text, #text) },
+  }
+end
+
 ---@param uri string
 ---@return integer? a buffer that holds the document now
 function M.buffer_of(uri)
