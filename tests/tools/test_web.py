@@ -104,6 +104,17 @@ async def test_text_json_and_compressed_answers_are_read(box: Toolbox, site: Sit
     assert (await box.text("WebFetch", url=site.url("/z"))).endswith("packed")
 
 
+@pytest.mark.parametrize("charset", ["idna", "punycode", "undefined", "hex", "unicode_escape", "no-such-thing", "\xe9"])
+async def test_a_charset_that_is_none_of_the_web_is_not_believed(box: Toolbox, site: Site, charset: str) -> None:
+    """Some of Python's codecs fail on any page, and some take for ever on a crafted one."""
+    site.pages["/a"] = (200, {"Content-Type": f"text/plain; charset={charset}"}, b"caf\xc3\xa9 \\x41")
+    meta = f'<meta charset="{charset}">'.encode("latin-1")
+    site.pages["/b"] = (200, {"Content-Type": "text/html"}, meta + b"<p>caf\xc3\xa9</p>")
+    box.tools["WebFetch"] = site.fetch()
+    assert (await box.text("WebFetch", url=site.url("/a"))).endswith("café \\x41")
+    assert (await box.text("WebFetch", url=site.url("/b"))).endswith("café")
+
+
 async def test_a_failure_status_is_an_error_with_its_text(box: Toolbox, site: Site) -> None:
     box.tools["WebFetch"] = site.fetch()
     output = await box.call("WebFetch", url=site.url("/missing"))

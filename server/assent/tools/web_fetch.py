@@ -1,5 +1,6 @@
 """WebFetch: read a page of the web as Markdown."""
 
+import codecs
 import re
 import ssl
 from collections.abc import Callable
@@ -151,6 +152,9 @@ async def _requested(address: Address, proxy: str | None) -> Page | str:
     return Page(url=address.url, status=status, content_type=content_type, text=text, cut=len(data) > BYTES)
 
 
+_NO_CHARSETS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")  # though Python decodes them
+
+
 @lru_cache(maxsize=1)
 def _certificates() -> ssl.SSLContext:
     """Those the system trusts, and those the user's environment names. Loading them takes a while: once is enough."""
@@ -161,8 +165,8 @@ def _as_text(data: bytes, content_type: str, charset: str | None, url: str) -> s
     declared = re.search(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,40})", data[:4096], re.IGNORECASE)
     name = charset or (declared.group(1).decode("ascii") if declared else "utf-8")
     try:
-        text = data.decode(name, "replace")
-    except LookupError:
+        text = data.decode("utf-8" if codecs.lookup(name).name in _NO_CHARSETS else name, "replace")
+    except (LookupError, ValueError):
         text = data.decode("utf-8", "replace")
     if content_type.startswith(("text/html", "application/xhtml")):
         return to_markdown(text, base_url=url)
