@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fakeapi import FakeApi, hold, text, tool
+from fakeapi import FakeApi, Reply, hold, text, tool
 from lspclient import Client, Connect, Json
 from lspclient.client import Document, RpcError
 
@@ -200,3 +200,39 @@ async def test_a_notebook_the_editor_holds_is_not_changed_behind_its_back(client
     client.notify("notebookDocument/didClose", {"notebookDocument": {"uri": notebook.as_uri()}})
     made = await client.request("assent/tool/run", {"name": "NotebookEdit", "input": change})
     assert not made["isError"] and "y = 2" in notebook.read_text()
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("assent/session/new", {}),
+        ("assent/session/configure", {"mode": "plan"}),
+        ("assent/session/export", {"format": "json"}),
+        ("assent/session/send", {"prompt": "x"}),
+        ("assent/complete", {"text": "@", "offset": 1}),
+        ("textDocument/hover", {"textDocument": {"uri": "file:///x"}, "position": {"line": 0, "character": 0}}),
+    ],
+)
+async def test_a_request_cancelled_in_the_same_breath_is_answered(
+    client: Client, api: FakeApi, method: str, params: Json
+) -> None:
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    api.otherwise(Reply(parts=(text("Said."),)))
+    number, answer = client.start_request(method, {"sessionId": session, **params})
+    client.notify("$/cancelRequest", {"id": number})
+    async with asyncio.timeout(60):
+        try:
+            await answer
+        except RpcError as error:
+            assert (error.code, error.kind) == (-32800, "cancelled")
+    assert (await ask(client, session, "on we go"))["subtype"] == "success"
+
+
+async def test_a_waiting_send_cancelled_in_the_same_breath_has_an_aborted_result(client: Client, api: FakeApi) -> None:
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    api.otherwise(Reply(parts=(text("Said."),)))
+    number, answer = client.start_request("assent/session/send", {"sessionId": session, "prompt": "x", "wait": True})
+    client.notify("$/cancelRequest", {"id": number})
+    async with asyncio.timeout(60):
+        result = (await answer)["result"]
+    assert (result["subtype"], result["result"]) == ("error_during_execution", "Aborted")

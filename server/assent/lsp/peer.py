@@ -43,6 +43,7 @@ class Incoming:
     on_cancel: Callable[[], None] | None = None
     after_answer: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     task: asyncio.Task[None] | None = None
+    begun: bool = False  # a task that is cancelled before its first step never runs at all, and would answer nothing
 
 
 RequestHandler = Callable[[Any, Incoming], Awaitable[Any]]
@@ -117,7 +118,9 @@ class Peer:
         incoming = self._incoming.get(id) if isinstance(id, int | str) else None
         if incoming is None:
             return
-        if incoming.on_cancel is not None:
+        if not incoming.begun:
+            asyncio.get_running_loop().call_soon(self.cancel, id)
+        elif incoming.on_cancel is not None:
             incoming.on_cancel()
         elif incoming.task is not None:
             incoming.task.cancel()
@@ -128,6 +131,7 @@ class Peer:
 
     async def close(self) -> None:
         """Cut off everything in flight, both ways; requests still get their answers."""
+        await asyncio.sleep(0)  # those just received begin: only then can they answer
         tasks = [incoming.task for incoming in self._incoming.values() if incoming.task is not None]
         for task in tasks:
             task.cancel()
@@ -153,6 +157,7 @@ class Peer:
         incoming.task = asyncio.create_task(self._answer(message, handler, incoming), name=message.method)
 
     async def _answer(self, message: Request, handler: RequestHandler, incoming: Incoming) -> None:
+        incoming.begun = True
         urgent = not message.method.startswith("assent/")
         try:
             body = envelope.result_body(message.id, await handler(message.params, incoming))
