@@ -724,6 +724,9 @@ NEVER_UNASKED: dict[str, tuple[str, ...]] = {
         "'[[' -f x",
     ),
     "odds and ends": (
+        "tac",
+        "tac -",
+        "ls | tac -s x",
         "ls -RL",
         "ls -R --dereference sub",
         "sed *.md README.md",

@@ -131,6 +131,47 @@ def test_files_nobody_names_are_asked_about_where_files_are_denied(ws: Scratch, 
     assert ws.bash(command, deny=["Bash(curl:*)"], **BYPASS).decision == "allow"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout .",
+        "git checkout HEAD -- .",
+        "git restore .",
+        "git -C . reset --hard",
+        "git stash pop",
+        "git clean -fd",
+        "git apply x.patch",
+        "patch -p1 < x.patch",
+        "tar xf x.tar",
+        "tar --extract -f x.tar",
+        "unzip x.zip",
+        "cp -r ../y .",
+        "rsync -a ../y/ .",
+        "find . -exec touch {} +",
+    ],
+)
+def test_changing_files_without_naming_them_is_asked_about_where_edits_are_denied(ws: Scratch, command: str) -> None:
+    assert ws.bash(command, deny=["Edit(sub/**)"], **BYPASS).decision == "ask"
+    assert ws.bash(command, deny=["Bash(curl:*)"], **BYPASS).decision == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout main",
+        "git reset HEAD",
+        "git stash list",
+        "tar cf x.tar a.py",
+        "cp a.py .",
+        "unrar l x",
+        "git",
+        "make",
+    ],
+)
+def test_other_changes_beside_denied_edits_pass(ws: Scratch, command: str) -> None:
+    assert ws.bash(command, deny=["Edit(sub/**)"], **BYPASS).decision == "allow"
+
+
 @pytest.mark.parametrize("command", ["git add key", "git hash-object key", "echo $(<key)", 'echo "$(< key)"'])
 def test_taking_in_a_denied_file_is_reading_it(ws: Scratch, command: str) -> None:
     # D12

@@ -21,8 +21,9 @@ VARIANTS: list[dict[str, Any]] = json.loads(
 def linked(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
     """With links that lead out, and folders of settings."""
     ws = make_scratch(tmp_path_factory.mktemp("linked"))
-    for folder in (".claude", ".vscode"):
+    for folder in (".claude", ".vscode", "src"):
         (ws.root / folder).mkdir()
+    (ws.root / "src/a").write_text("x")
     (ws.root / "link").symlink_to(ws.root.parent / "ws-evil")
     return ws
 

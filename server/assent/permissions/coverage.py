@@ -15,7 +15,7 @@ from assent.permissions.paths import Located, fold, inside, under
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
 from assent.permissions.repositories import ABOVE
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
-from assent.permissions.shell_git import GLOBAL_VALUED
+from assent.permissions.shell_git import without_global_flags
 from assent.permissions.shell_parts import Part, PathUse
 from assent.permissions.web import host_denied, host_matches
 
@@ -43,8 +43,8 @@ def match(case: Case, rules: RuleSet) -> Match | None:
         if rule.words and any(part.weak and _denies_part(rule, part) for part in _shell_parts(case)):
             reason = f"It may run what the rule {rule.text} covers."
             return Match(behaviour="ask", rule=rule.text, reason=reason, doubtful=rule.behaviour == "deny")
-        if _reaches_below(case, rule):
-            reason = f"It may read files that the rule {rule.text} covers."
+        if what := _reaches_below(case, rule):
+            reason = f"It may {what} files that the rule {rule.text} covers."
             return Match(behaviour="ask", rule=rule.text, reason=reason, doubtful=rule.behaviour == "deny")
     return _allowed(case, rules)
 
@@ -179,19 +179,26 @@ def _touched(case: Case, rule: Rule) -> Iterator[Located]:
             yield from case.locations(use) or ()
 
 
-def _reaches_below(case: Case, rule: Rule) -> bool:
-    """Would a shell search read files that a Read rule keeps back? (The Grep tool leaves them out itself.)"""
-    if rule.path is None or rule.tool not in READERS:
-        return False
+def _reaches_below(case: Case, rule: Rule) -> str | None:
+    """Would a command read or change files that a rule keeps back, without naming them? Then what it would do.
+
+    (The Grep tool leaves them out itself.)
+    """
+    if rule.path is None:
+        return None
+    reading = rule.tool in READERS
     starts: list[str] = []
     for part in _shell_parts(case):
-        if part.recursive and not part.weak:
-            starts += case.roots if part.argv[0] == "git" else ()  # its history is the whole repository's
-            for use in (*part.reads, *part.maybe):
-                starts += [located.target for located in case.locations(use) or ()]
+        reached = (*part.reads, *part.maybe) if part.recursive and reading else () if reading else part.spreads
+        if part.recursive and reading and part.argv[0] == "git":
+            starts += case.roots  # its history is the whole repository's
+        for use in reached:
+            starts += [located.target for located in case.locations(use) or ()]
     patterns = globs.absolute_patterns(rule.path, roots=case.roots, home=case.context.home, wide=True)
     prefixes = [globs.literal_prefix(pattern) or "/" for pattern in patterns]
-    return any(under(prefix, start) or under(start, prefix) for prefix in prefixes for start in starts)
+    if any(under(prefix, start) or under(start, prefix) for prefix in prefixes for start in starts):
+        return "read" if reading else "change"
+    return None
 
 
 def _denies_part(rule: Rule, part: Part) -> bool:
@@ -202,7 +209,7 @@ def _denies_part(rule: Rule, part: Part) -> bool:
     base = fold(argv[0].rpartition("/")[2])
     rests = [argv[1:]]
     if base == "git":
-        rests.append(_without_global_flags(argv[1:]))
+        rests.append(without_global_flags(argv[1:]))
     if any("*" in word for word in rule.words):  # Bash(curl*), Bash(git * main)
         pattern = re.compile(".*".join(re.escape(piece) for piece in fold(" ".join(rule.words)).split("*")), re.DOTALL)
         return any(pattern.fullmatch(fold(" ".join((name, *rest)))) for rest in rests for name in (argv[0], base))
@@ -211,13 +218,6 @@ def _denies_part(rule: Rule, part: Part) -> bool:
     wanted = rule.words[1:]
     size = len(wanted)
     return any(rest[:size] == wanted and (rule.prefix or len(rest) == size) for rest in rests)
-
-
-def _without_global_flags(words: tuple[str, ...]) -> tuple[str, ...]:
-    position = 0
-    while position < len(words) and words[position].startswith("-"):
-        position += 2 if words[position] in GLOBAL_VALUED | {"-C"} else 1
-    return words[position:]
 
 
 def _path_speaks(case: Case, rule: Rule, located: Located) -> bool:

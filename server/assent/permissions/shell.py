@@ -20,13 +20,14 @@ from assent.permissions.shell_statements import Command
 from assent.permissions.shell_syntax import Script, read
 from assent.permissions.shell_words import Word
 from assent.permissions.shell_wrappers import WRITERS, program, runs_another, spelled_out, unwrapped
-from assent.permissions.shell_writers import REMOVERS, writing
+from assent.permissions.shell_writers import REMOVERS, unpacks, writing
 from assent.permissions.text import names
 
 MAX_NESTING = 4  # of shell text inside shell text
 MAX_WRAPPERS = 20  # around one another
 
 _COPIERS = names("tar zip rsync scp 7z cpio")
+_HERE = Word(text=".", pattern=".")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +203,7 @@ def _judged(command: Command, place: _Place) -> Part:
         spelled=spelled_out(words),
         maybe=named_files(command),
         recursive=program(words[0]) in _COPIERS,
+        spreads=uses([_HERE], command.directories) if unpacks(words) else (),
         gate=_gate(words),
     )
 
@@ -216,9 +218,10 @@ def _git(command: Command, place: _Place) -> Part:
     usage, moves = shell_git.git_usage(words)
     directories = _moved(command.directories, moves, place)
     doubt = place.repository_doubt(directories)
+    spreads = uses([_HERE], directories) if usage.hazards and shell_git.overwrites(words) else ()
     if usage.hazards != [shell_git.UNKNOWN_SUBCOMMAND]:
         usage.reads.extend(moves)
-        return _from_usage(command, usage, directories, doubt)
+        return replace(_from_usage(command, usage, directories, doubt), spreads=spreads)
     name = usage.spelled[0]
     operands = [word for word in usage.operands if not word.text.startswith("-")]
     return Part(
@@ -229,6 +232,7 @@ def _git(command: Command, place: _Place) -> Part:
         reads=uses(operands, directories) if name in shell_git.TAKES_IN else (),
         maybe=() if name in shell_git.HARMLESS_OPERANDS else named_files(command),
         recursive=shell_git.takes_much(name, usage.operands, _may_be_directory, directories),
+        spreads=spreads,
         gate=_gate(command.words),
         repository_doubt=doubt,
     )
@@ -249,7 +253,7 @@ def _from_usage(command: Command, usage: Usage, directories: Directories, reposi
             path = word.text.partition(":")[2]  # git show HEAD:path
             reads.append(PathUse(word=replace(word, text=path, pattern=path), directories=directories))
     if usage.recursive and not reads:
-        reads.append(PathUse(word=Word(text=".", pattern="."), directories=directories))
+        reads.append(PathUse(word=_HERE, directories=directories))
     reason = ""
     if usage.hazards:
         reason = f"`{command.words[0].text}` with {usage.hazards[0]}"
@@ -270,6 +274,7 @@ def _from_usage(command: Command, usage: Usage, directories: Directories, reposi
         maybe=named_files(command) if usage.hazards else (),
         code=usage.code,
         removes=removes,
+        spreads=tuple(reads) if usage.hazards and command.words[0].text == "find" else (),
         recursive=usage.recursive,
         repository_doubt=repository_doubt,
     )

@@ -164,7 +164,7 @@ COMMANDS: dict[str, Row] = {
     "join": row("-a: -e: -i -j: -o: -t: -v: -1: -2: -z --ignore-case --check-order --nocheck-order --header"),
     "paste": row("-d: -s -z --delimiters= --serial --zero-terminated"),
     "nl": row("-b: -d: -f: -h: -i: -l: -n: -p -s: -v: -w: --body-numbering= --number-width= --number-separator="),
-    "tac": row("-b -r -s: --before --regex --separator="),
+    "tac": row("-b -r -s: --before --regex --separator=", check=languages.check_tac),
     "rev": row(""),
     "fold": row("-b -s -w: --bytes --spaces --width="),
     "fmt": row("-c -s -t -u -w: -p: --width= --uniform-spacing --split-only"),

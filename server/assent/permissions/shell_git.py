@@ -271,6 +271,28 @@ def programs_named(words: Sequence[Word]) -> tuple[str, ...]:
     return tuple(text for text in texts if any(found.fullmatch(text) for found in (_PROGRAM_FLAGS, *own)))
 
 
+def without_global_flags(words: Sequence[str]) -> tuple[str, ...]:
+    """From the subcommand on."""
+    position = 0
+    while position < len(words) and words[position].startswith("-"):
+        position += 2 if words[position] in GLOBAL_VALUED | {"-C"} else 1
+    return tuple(words[position:])
+
+
+_OVERWRITES = {
+    **dict.fromkeys(("restore", "clean", "apply", "am", "checkout-index", "read-tree"), r".*"),
+    "stash": r"(?!list\b|show\b).*",
+    "reset": r".*--(?:hard|merge|keep)\b.*",
+    "checkout": r"(?:.* )?(?:--|\.{1,2}|\S*[/*])(?: .*)?",
+}
+
+
+def overwrites(words: Sequence[Word]) -> bool:
+    """Does it put other contents into files that it does not name? Moving to a branch does not count."""
+    name, *rest = without_global_flags([word.text for word in words]) or ("",)
+    return name in _OVERWRITES and bool(re.fullmatch(_OVERWRITES[name], " ".join(rest), re.DOTALL))
+
+
 def told_to_run(words: Sequence[Word]) -> tuple[str, ...]:
     """All words by which git is told to run something, global flags included."""
     texts = [word.text for word in words]

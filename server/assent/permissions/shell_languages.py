@@ -179,6 +179,12 @@ def check_jq(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
     usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
 
 
+def check_tac(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+    """What it cannot read backwards, a pipe, it first puts into a file of its own."""
+    if not usage.operands or any(word.text == "-" for word in usage.operands):
+        usage.hazard("its input, which it keeps in a file", "tac")
+
+
 def check_ls(_words: Sequence[Word], usage: Usage, used: set[str]) -> None:
     if used & {"-R", "--recursive"} and used & {"-L", "--dereference"}:
         usage.hazard("links followed out of the tree", "-L")

@@ -37,6 +37,7 @@ class Part:
     outputs: tuple[PathUse, ...] = ()  # by redirection
     maybe: tuple[PathUse, ...] = ()  # may be read or written, nobody knows
     removes: tuple[PathUse, ...] = ()
+    spreads: tuple[PathUse, ...] = ()  # directories below which it may change files that it does not name
     recursive: bool = False
     edits_only: bool = False  # a plain file command: what acceptEdits stands for
     code: bool = False  # an argument is a program that may run others

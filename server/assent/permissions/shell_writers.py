@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from assent.permissions.paths import is_regular
@@ -19,6 +20,20 @@ _ACCEPTED_FLAGS = {
     "mv": re.compile(r"-[finuv]+|--force|--no-clobber|--verbose|--update"),
     "tee": re.compile(r"-[a]+|--append"),
 }
+
+
+_UNPACKS = {
+    **dict.fromkeys(("tar", "bsdtar"), r"-?[a-zA-Z]*x[a-zA-Z]*( .*)?|(.* )?(-[a-zA-Z]*x.*|--(extract|get)( .*)?)"),
+    **dict.fromkeys(("7z", "7za", "unrar"), r"[xe]( .*)?"),
+    **dict.fromkeys(("unzip", "patch"), r".*"),
+    "cpio": r"(.* )?(-[a-zA-Z]*[ip].*|--(extract|pass-through).*)",
+}
+
+
+def unpacks(words: Sequence[Word]) -> bool:
+    """Does it write files whose names stand in another file?"""
+    said = _UNPACKS.get(program(words[0]))
+    return said is not None and bool(re.fullmatch(said, " ".join(word.text for word in words[1:]), re.DOTALL))
 
 
 def writing(command: Command) -> Part:
@@ -42,6 +57,7 @@ def writing(command: Command) -> Part:
         writes=uses(_targets(name, operands), command.directories),
         maybe=named_files(command),
         removes=removes,
+        spreads=uses(operands[-1:], command.directories) if _whole_trees(name, flags) else (),
         recursive=name in ("cp", "rsync"),
         edits_only=plain,
     )
@@ -61,3 +77,8 @@ def _targets(name: str, operands: list[Word]) -> list[Word]:
 
 def _regular(word: Word, directories: Directories) -> bool:
     return directories is not None and all(is_regular(os.path.join(directory, word.text)) for directory in directories)  # noqa: PTH118
+
+
+def _whole_trees(name: str, flags: list[str]) -> bool:
+    deep = any(re.fullmatch(r"-[a-zA-Z]*[rRa][a-zA-Z]*|--recursive|--archive", flag) for flag in flags)
+    return name == "rsync" or (name == "cp" and deep)
