@@ -1,4 +1,5 @@
 /** All hunks that wait for a decision, across files, as a list in the side bar. */
+import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Hunk, Proposal } from "./protocol";
 import type { Review } from "./review";
@@ -31,7 +32,8 @@ export class ReviewTree implements vscode.TreeDataProvider<ReviewNode>, vscode.D
     if (!node.hunk) {
       const item = new vscode.TreeItem(uri, vscode.TreeItemCollapsibleState.Expanded);
       item.id = node.proposal.proposalId;
-      item.description = vscode.workspace.asRelativePath(uri);
+      const folder = path.dirname(vscode.workspace.asRelativePath(uri));
+      item.description = folder === "." ? "" : folder;
       item.tooltip = node.proposal.reason;
       item.contextValue = "file";
       return item;

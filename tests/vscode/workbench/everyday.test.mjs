@@ -337,6 +337,15 @@ scene("a conversation is held and an ask allowed with the keyboard alone, in hig
   assert.equal(bench.read("keyed.txt"), "");
   await until(async () => box().evaluate((element) => element === document.activeElement), "the focus back in the box once the card is gone");
   await bench.shot("contrast");
+  await toPlace("two.py");
+  const edit = { tool: "Edit", input: { file_path: "two.py", old_string: "second =", new_string: "other =" } };
+  await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "two.py" } }] }, { blocks: [edit] }, { blocks: ["Never mind, then."] });
+  await bench.say("rename it");
+  await bench.page.locator(".review-widget").first().waitFor();
+  await bench.page.locator(".codelens-decoration a").filter({ hasText: "Reject" }).first().waitFor();
+  await bench.shot("contrast-review");
+  await bench.command("Assent: Reject All Hunks");
+  await answer("Never mind, then.");
   await theme("Light Modern", ".vs");
 });
 

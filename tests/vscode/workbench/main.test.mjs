@@ -36,7 +36,7 @@ const bench = new Workbench();
 let shown = 0;
 
 before(async () => {
-  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "keys.py": "# numbers\none = 1\n\n\n\ntwo = 2\n", "after.py": "slow = True\n", "broken.json": '{\n  "answer": \n}\n', "theme.css": THEME });
+  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "keys.py": "# numbers\none = 1\n\n\n\ntwo = 2\n", "after.py": "slow = True\n", "broken.json": '{\n  "answer": \n}\n', "theme.css": THEME, "first.py": "one = 1\n", "second.py": "two = 2\n", "typed.txt": "" });
   await bench.start();
 });
 after(() => bench.stop());
@@ -61,6 +61,33 @@ scene("a question in the chat is answered with formatted text", async () => {
   assert.equal(await bench.chat.locator(".row.thinking details[open]").count(), 0);
   assert.ok(await row.locator('button[aria-label="Copy code"]').count());
   await bench.shot("chat");
+});
+
+scene("an answer grows without redrawing what is there, and ten thousand messages cost a screenful", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: [{ text: "The first paragraph stays.\n\n- one\n- two\n\nThe last", piece: 5 }, { hold: "grow" }, { text: " of all.", piece: 3 }] });
+  await bench.say("slowly, please");
+  const row = bench.chat.locator(".row.text").first();
+  await row.locator("li").nth(1).waitFor();
+  const kept = await row.locator("p").first().evaluateHandle((element) => element);
+  await bench.api.release("grow");
+  await ended();
+  assert.equal(await row.locator("p").first().evaluate((element, before) => element === before, kept), true);
+  assert.equal(await bench.chat.locator("body").getAttribute("data-session").then(Boolean), true);
+
+  await bench.chat.locator("textarea.prompt").evaluate(() => {
+    const items = Array.from({ length: 10_000 }, (_, at) => (at % 2 ? { kind: "text", key: `t${at}`, text: `Answer **${at}**`, streaming: false } : { kind: "user", key: `u${at}`, text: `Question ${at}`, images: [], mentions: [], messageId: `u${at}` }));
+    const data = { sessionId: "long", title: "", items, queue: [], asks: [], elicits: [], proposals: [], todos: [], plan: null, usage: null, state: "idle", running: false, interrupted: false, readOnly: null, retrying: null, model: "m", mode: "default", olderCursor: null, connected: true, serial: 0 };
+    window.dispatchEvent(new MessageEvent("message", { data: { type: "snapshot", data, serial: 1_000_000 } }));
+  });
+  await bench.chat.locator(".row.text").filter({ hasText: "Answer 9999" }).waitFor();
+  assert.ok((await bench.chat.locator("article").count()) < 80);
+  assert.equal(await bench.chat.locator("article").last().getAttribute("aria-setsize"), "10000");
+  await bench.chat.locator(".transcript").evaluate((element) => (element.scrollTop = 0));
+  await bench.chat.locator(".row.user").filter({ hasText: /^Question 0$/ }).waitFor();
+  assert.ok((await bench.chat.locator("article").count()) < 80);
+  await bench.chat.locator(".jump").click();
+  await bench.chat.locator(".row.text").filter({ hasText: "Answer 9999" }).waitFor();
 });
 
 scene("hostile Markdown from the model stays words", async () => {
@@ -199,6 +226,44 @@ scene("edits that land at once stay marked, and one is taken back later", async 
   await undo.waitFor({ state: "detached" });
 });
 
+scene("changes in several files are listed and decided file by file, and nothing takes the focus from who types", async () => {
+  await bench.newChat();
+  await bench.openFile("typed.txt");
+  await bench.chat.locator("select.mode").selectOption("acceptEdits");
+  const edit = (name, before, after) => ({ tool: "Edit", input: { file_path: name, old_string: before, new_string: after } });
+  await bench.api.script(
+    { blocks: [{ tool: "Read", input: { file_path: "first.py" } }, { tool: "Read", input: { file_path: "second.py" } }] },
+    { blocks: ["Type on.", { hold: "typing" }, edit("first.py", "one = 1", "one = 1.0"), edit("second.py", "two = 2", "two = 2.0")] },
+    { blocks: ["Both changed."] },
+  );
+  await bench.say("make both floats");
+  await bench.chat.locator(".row.text").filter({ hasText: "Type on." }).waitFor();
+  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.page.keyboard.type("I am");
+  await bench.api.release("typing");
+  await bench.chat.locator(".row.text").filter({ hasText: "Both changed." }).waitFor();
+  await bench.page.keyboard.type(" typing");
+  await until(async () => (await bench.editorText()) === "I am typing", "every letter in its place");
+  assert.equal(await bench.page.locator(".tab").filter({ hasText: /first|second/ }).count(), 0);
+
+  const header = bench.page.locator(".pane-header").filter({ hasText: "Review" });
+  await header.waitFor();
+  if ((await header.getAttribute("aria-expanded")) !== "true") await header.click();
+  const listed = bench.page.locator(".pane").filter({ has: header }).locator(".monaco-list-row");
+  await listed.filter({ hasText: "second.py" }).waitFor();
+  await bench.shot("review-list");
+  await listed.filter({ hasText: "two = 2.0" }).click();
+  await bench.page.locator('.tab.active[data-resource-name="second.py"]').waitFor();
+  await until(async () => /two = 2\.0/.test(await bench.editorText()), "the second file");
+  await bench.command("Assent: Reject All Hunks in File");
+  await until(async () => /two = 2$/m.test(await bench.editorText()), "the second file as it was");
+  await listed.filter({ hasText: "second.py" }).waitFor({ state: "detached" });
+  await bench.openFile("first.py");
+  await bench.command("Assent: Accept All Hunks in File");
+  await header.waitFor({ state: "detached" });
+  assert.match(await bench.editorText(), /one = 1\.0/);
+});
+
 scene("a plan is shown, approved, and the todo list followed", async () => {
   await bench.newChat();
   await bench.ready();
@@ -242,6 +307,31 @@ scene("@ and / complete, and an earlier conversation is found in the history", a
   await until(async () => /add function/.test(await first.textContent()) && (await history.locator("li[data-session]").count()) < 4, "the best match first");
   await first.click();
   await bench.chat.locator(".row.user").filter({ hasText: "Write me an add function" }).waitFor();
+});
+
+scene("a conversation is exported, renamed and deleted", async () => {
+  await bench.newChat();
+  await bench.openFile("notes.md");
+  await bench.api.script({ blocks: ["This file holds **notes**."] });
+  await bench.command("Assent: Explain");
+  await bench.chat.locator(".row.text").filter({ hasText: "This file holds notes." }).waitFor();
+  assert.match(await bench.chat.locator(".row.user").last().textContent(), /notes\.md/);
+  await bench.command("Assent: Export Chat as Markdown");
+  await until(async () => /This file holds \*\*notes\*\*/.test(await bench.editorText()), "the conversation as Markdown");
+  await bench.command("View: Revert and Close Editor");
+  await bench.command("Assent: Show Chat History");
+  const row = bench.chat.locator(".history li[data-session]").first();
+  await row.getByRole("button", { name: /^Rename/ }).click();
+  const input = bench.page.locator(".quick-input-widget input[type=text]");
+  await input.waitFor();
+  await input.fill("A name of my own");
+  await input.press("Enter");
+  const mine = bench.chat.locator(".history li[data-session]").filter({ hasText: "A name of my own" });
+  await mine.getByRole("button", { name: /^Delete/ }).click();
+  await bench.page.locator(".monaco-dialog-box .monaco-button").filter({ hasText: "Delete" }).click();
+  await mine.waitFor({ state: "detached" });
+  await bench.chat.locator('body[data-session=""]').waitFor();
+  await bench.chat.locator('button[aria-label="Close history"]').click();
 });
 
 scene("a second chat lives in an editor tab", async () => {
