@@ -104,6 +104,25 @@ def test_ask_does_what_a_rule_on_the_command_line_allows(env: dict[str, str], tm
     assert (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize("shape", [(), ("--json",), ("--stream-json",)])
+def test_a_reader_that_goes_away_ends_the_program_without_a_fuss(env: dict[str, str], shape: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        done = subprocess.run(
+            [*PROGRAM, "ask", *shape, "hello"],
+            env=env,
+            cwd=env["HOME"],
+            stdin=subprocess.DEVNULL,
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 1
+    assert [line for line in done.stderr.splitlines() if "offline stand-in" not in line] == []
+
+
 def test_ask_reads_the_prompt_from_stdin(env: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("needle\n")
     assert "a.txt:1:needle" in run(env, "ask", "-", stdin="find needle", cwd=tmp_path).stdout

@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,10 +21,17 @@ class Printer:
 
     def __init__(self, *, stream: bool) -> None:
         self._stream = stream
+        self.unread = False  # whoever read our lines has gone
+        self.on_unread: Callable[[], None] = lambda: None
 
     def event(self, params: Json) -> None:
-        if self._stream:
+        if not self._stream or self.unread:
+            return
+        try:
             print(json.dumps(params, ensure_ascii=False), flush=True)
+        except BrokenPipeError:
+            self.unread = True
+            self.on_unread()
 
     async def ask(self, params: Json) -> Json:
         return {"decision": "deny", "message": "Nobody can be asked."}
@@ -77,10 +85,13 @@ async def _ask(prompt: str, params: Json, output: str, settings: Json, offline: 
         if app.models.offline and output == "text":
             print("assent: no credentials: the offline stand-in answers, not a language model", file=sys.stderr)
         call = Call(front=printer)
+        printer.on_unread = call.cancelled.set
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, call.cancelled.set)
         answer = await app.sessions.request(
             "assent/session/send", {"sessionId": opened["sessionId"], "prompt": prompt, "wait": True}, call
         )
+    if printer.unread:
+        raise BrokenPipeError
     result: Json = answer["result"]
     _show(result, output)
     if result["terminal"] in ("aborted_streaming", "aborted_tools"):

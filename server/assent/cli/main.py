@@ -73,7 +73,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     close_memory()
     try:
-        return _run(options)
+        code = _run(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Nobody reads any more. Python will flush stdout once more at its end and must not trip over it there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except AssentError as error:
         print(f"assent: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
