@@ -26,6 +26,7 @@ export class ChatSurface implements vscode.Disposable {
   private ready = false;
   private readonly early: ToView[] = [];
   private opening: Promise<LiveSession> | undefined;
+  private restoring: { sessionId: string; opened: Promise<LiveSession> } | undefined;
 
   constructor(
     private readonly owner: ChatView,
@@ -39,7 +40,20 @@ export class ChatSurface implements vscode.Disposable {
     webview.html = chatPage(webview, owner.context.extensionUri, kind);
   }
 
+  /** Shows a conversation from before as soon as it is there, unless the user has chosen another one meanwhile. */
+  async restore(sessionId: string, opened: Promise<LiveSession>): Promise<void> {
+    const restoring = { sessionId, opened };
+    this.restoring = restoring;
+    this.snapshot();
+    const session = await opened.catch((error: unknown) => {
+      if (this.restoring === restoring) this.show(undefined);
+      throw error;
+    });
+    if (this.restoring === restoring) this.show(session);
+  }
+
   show(session: LiveSession | undefined): void {
+    this.restoring = undefined;
     this.listening?.dispose();
     this.session = session;
     this.listening =
@@ -69,6 +83,7 @@ export class ChatSurface implements vscode.Disposable {
 
   /** The session to talk to, made on the first message. */
   async current(): Promise<LiveSession> {
+    await this.restoring?.opened.catch(() => undefined);
     if (this.session) return this.session;
     this.opening ??= this.owner.sessions.create(this.owner.newSessionParams()).finally(() => (this.opening = undefined));
     const session = await this.opening;
@@ -88,7 +103,7 @@ export class ChatSurface implements vscode.Disposable {
   private snapshot(): void {
     if (!this.ready) return;
     this.session?.flush();
-    const data = this.session?.data ?? { ...emptyConversation(), mode: setting<Mode>("mode", "default"), model: this.owner.server.status?.model ?? "" };
+    const data = this.session?.data ?? { ...emptyConversation(), sessionId: this.restoring?.sessionId ?? null, mode: setting<Mode>("mode", "default"), model: this.owner.server.status?.model ?? "" };
     this.post({ type: "snapshot", data, serial: this.session?.serial ?? 0 });
   }
 

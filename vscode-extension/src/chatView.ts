@@ -193,12 +193,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   private async restore(surface: ChatSurface, sessionId: string): Promise<void> {
     try {
-      const session = await this.sessions.open(sessionId);
-      surface.show(session);
-      await this.sessions.outlast(session);
+      const opened = this.sessions.open(sessionId);
+      await surface.restore(sessionId, opened);
+      await this.sessions.outlast(await opened);
     } catch (error) {
       this.server.log.warn(`could not restore ${sessionId}: ${explain(error)}`);
-      surface.show(undefined);
       void vscode.window.showWarningMessage(`Assent could not open the last conversation. ${explain(error)}`, "History").then((chosen) => chosen && this.showHistory());
     }
   }

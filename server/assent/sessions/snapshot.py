@@ -41,7 +41,9 @@ def attach(session: Session, params: Json, call: Call) -> Json:
             session.orphans.present()
             if page and page.damaged and not session.damage_told:
                 session.damage_told = True
-                session.notice("warning", f"{page.damaged} damaged lines in this conversation cannot be shown.")
+                text = f"{page.damaged} damaged lines of this conversation's file cannot be read."
+                hint = "Everything else is here: go on, or start a new chat if something you need is missing."
+                session.notice("warning", f"{text} {hint}")
     answer: Json = {
         "epoch": events.epoch,
         "lastSeq": last_seq,
