@@ -163,7 +163,8 @@ class App:
     async def explain(self, params: Json) -> Json:
         cwd = str(params.get("cwd") or next(iter(self._roots()), ""))
         trusted = bool(params.get("trusted", True))
-        settings = self.settings.load(cwd, trusted=trusted) if cwd else Settings()
+        named = cwd.startswith("/") and "\0" not in cwd  # otherwise `explain` says so
+        settings = self.settings.load(cwd, trusted=trusted) if named else Settings()
         answer = explain(params, context=self._context(cwd, settings))
         if params.get("tool") == "Bash":
             answer["sandbox"] = await asyncio.to_thread(sandbox.available)  # as `assent explain` says it

@@ -204,6 +204,14 @@ async def test_explain_answers_without_asking(client: Client, workspace: Path) -
     assert (denied["decision"], denied["step"]) == ("deny", "rules")
 
 
+@pytest.mark.parametrize("cwd", ["/tmp\0", "relative"])
+async def test_explain_refuses_a_directory_that_is_none(client: Client, cwd: str) -> None:
+    params = {"tool": "Bash", "input": {"command": "ls"}, "cwd": cwd}
+    error = await fails(client, "assent/permission/explain", params)
+    assert error.kind == "invalidParams"
+    assert "`cwd`" in str(error)
+
+
 async def test_complete_offers_files_and_commands(client: Client) -> None:
     files = await ask(client, "assent/complete", {"text": "look at @gree", "offset": 13})
     assert any("greeter.py" in item["label"] for item in files["items"])
