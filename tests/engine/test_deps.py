@@ -8,6 +8,8 @@ from pathlib import Path
 
 from assent.engine.config import McpClient, Summary, ToolServices
 from assent.extensions.commands import BUILT_IN
+from assent.model import catalog
+from assent.model.requests import build, decoded
 from assent.tools.files import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import ReadMark
@@ -37,6 +39,17 @@ async def test_ids_times_and_durations_come_from_the_deps() -> None:  # Q2 deps
         assert all(message.uuid.startswith("id") for message in users)
         assert turn.result.duration_ms > turn.result.duration_api_ms >= 1_000
         assert turn.result.duration_ms % 500 == turn.result.duration_api_ms % 500 == 0  # no other clock was asked
+
+
+async def test_the_loop_asks_at_temperature_one_where_the_model_takes_a_temperature() -> None:  # M7
+    async with Stage(tools=[Echo()]) as stage:
+        stage.api.reply(tool("Echo", text="a"))
+        stage.api.reply(text("ok"))
+        await stage.turn()
+        assert [request.temperature for request in stage.requests] == [1.0, 1.0]
+        assert all("temperature" not in call.body for call in stage.api.calls)  # these models refuse one
+        takes = catalog.info("local", {"local": {"accepts_temperature": True}})
+        assert decoded(build(stage.requests[0], takes))["temperature"] == 1.0
 
 
 async def test_a_compaction_by_someone_else_is_used_and_counted() -> None:  # Q2 deps, C5

@@ -151,6 +151,7 @@ def request_for(turn: Turn, state: State) -> ModelRequest:
         max_tokens=state.max_tokens_override or config.max_tokens,
         thinking=config.thinking,
         effort=config.effort,
+        temperature=1.0,  # sent only to models that take one (M7)
         task_budget_remaining=turn.conversation.task_budget_remaining,
         task_budget_total=config.task_budget.total if config.task_budget else None,
         context_edits=config.context_edits,
