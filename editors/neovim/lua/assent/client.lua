@@ -147,6 +147,8 @@ function M.config()
           save = true,
           partials = true,
         },
+        -- Text that streams in is drawn this often a second: as smooth to read, and half the work beside typing.
+        maxEventRate = 30,
         settings = vim.tbl_isempty(own.settings) and vim.empty_dict() or own.settings,
         settingsLevel = "user",
         trusted = own.trusted,

@@ -133,7 +133,6 @@ end
 ---@param bufnr integer
 ---@param places assent.Place[]
 function M.draw(bufnr, places)
-  highlights()
   vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
   for _, place in ipairs(places) do
     draw_one(bufnr, place)
@@ -141,8 +140,12 @@ function M.draw(bufnr, places)
   map(bufnr, #places > 0)
 end
 
+local group = vim.api.nvim_create_augroup("assent_hunks", { clear = true })
+-- Not with every drawing: each setting of a highlight makes Neovim draw the whole screen anew.
+highlights()
+vim.api.nvim_create_autocmd("ColorScheme", { group = group, callback = highlights })
 vim.api.nvim_create_autocmd({ "BufDelete", "BufWipeout" }, {
-  group = vim.api.nvim_create_augroup("assent_hunks", { clear = true }),
+  group = group,
   callback = function(event)
     mapped[event.buf] = nil
   end,

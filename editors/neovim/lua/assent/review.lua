@@ -69,6 +69,9 @@ function M.put(proposal, session_id)
   local before = proposals[proposal.proposalId]
   proposals[proposal.proposalId] = proposal
   owners[proposal.proposalId] = session_id or owners[proposal.proposalId]
+  if before and before.uri == proposal.uri and vim.deep_equal(before.hunks, proposal.hunks) then
+    return -- typing elsewhere in the file: what is drawn is still right, and drawing it anew costs
+  end
   if before and before.uri ~= proposal.uri then
     M.redraw(before.uri)
   end
