@@ -83,6 +83,25 @@ async def test_a_new_file_is_made_through_the_editor(run: Running, api: FakeApi,
     assert (call["content"][0].old_text, call["content"][0].new_text) == (None, "fresh\n")
 
 
+@pytest.mark.parametrize("unreadable", [False, True], ids=["open", "unreadable"])
+async def test_a_file_that_appeared_meanwhile_is_not_written_over(
+    run: Running, api: FakeApi, workspace: Path, unreadable: bool
+) -> None:
+    file = workspace / "race.txt"
+    file.unlink(missing_ok=True)
+    run.editor.unreadable = {str(file)} if unreadable else set()
+
+    def makes_it_first(_asked: object) -> str:
+        file.write_text("somebody else's\n")
+        return "allow"
+
+    run.editor.answer = makes_it_first
+    api.reply(tool("Write", file_path="race.txt", content="mine\n"))
+    api.reply(text("Too late."))
+    await run.prompt(await run.new(workspace), "make it")
+    assert (file.read_text(), run.editor.written) == ("somebody else's\n", [])
+
+
 async def test_what_the_editor_cannot_open_is_read_and_written_on_disk(
     run: Running, api: FakeApi, workspace: Path
 ) -> None:

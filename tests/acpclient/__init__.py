@@ -68,6 +68,7 @@ class Editor:
     buffers: dict[str, str] = field(default_factory=dict[str, str])  # unsaved text, by path
     saves: bool = True
     refuses: set[str] = field(default_factory=set[str])  # paths it will not open or write
+    unreadable: set[str] = field(default_factory=set[str])  # paths it will not open, but would write
     formats: Callable[[str], str] = lambda text: text
     form: dict[str, Any] | None = None
     updates: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
@@ -98,7 +99,7 @@ class Editor:
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=str(chosen)))
 
     async def read_text_file(self, session_id: str, path: str, **_: Any) -> ReadTextFileResponse:
-        if path in self.refuses:
+        if path in self.refuses | self.unreadable:
             raise RequestError.invalid_params({"path": path})
         if path in self.buffers:
             return ReadTextFileResponse(content=self.buffers[path])

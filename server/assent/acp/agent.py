@@ -153,6 +153,7 @@ class AcpAgent:
             self._ready()
             await self.app.sessions.request("assent/session/close", {"sessionId": session_id})
             self._front.closed(session_id)
+            self._chosen.pop(session_id, None)
             return CloseSessionResponse()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:

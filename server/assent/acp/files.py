@@ -70,7 +70,8 @@ class ClientWorkspace:
             raise ToolError(f"{plan.path} leads to another place than when the change was planned; nothing was written")
         view = await self._look(plan.path)
         if view.client is None:
-            if plan.before is None and self._writes and await self._write(plan.path, plan.new_text, may_fail=True):
+            creates = plan.before is None and view.disk is None and self._writes
+            if creates and await self._write(plan.path, plan.new_text, may_fail=True):
                 return await self._outcome(plan)
             return await self._disk.apply(plan)
         now = view.text
