@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from assent.context.collapse import Collapse
+from assent.engine.config import ToolServices
 from assent.extensions.commands import BUILT_IN
+from assent.tools.files import DiskWorkspace
+from assent.tools.read import Read
+from assent.tools.tool import SessionState
 from assent.types.blocks import Json, text_block, text_of, tool_result_block
 from assent.types.messages import (
     AssistantMessage,
@@ -164,3 +170,37 @@ async def test_a_resumed_session_shows_the_model_what_it_saw_before() -> None:  
         assert "Read three files." in str(after.messages)
         assert "t5" not in after.tool_results and "t6" in after.tool_results
         assert {"c0", "r2", "c5", "r5"} <= {message.uuid for message in resumed.messages}
+
+
+async def test_a_compaction_keeps_what_the_work_needs_and_a_file_read_before_is_read_whole_again(
+    tmp_path: Path,
+) -> None:  # C5, C7
+    for number in range(7):
+        (tmp_path / f"{number}.py").write_text(f"original {number}\n")
+    state = SessionState(
+        cwd=str(tmp_path), todos=[{"status": "pending", "content": "write the tests"}], plan="First A."
+    )
+    async with Stage(
+        tools=[Read()],
+        cwd=str(tmp_path),
+        get_app_state=lambda: state,
+        services=ToolServices(workspace=DiskWorkspace()),
+        commands=BUILT_IN,
+    ) as stage:
+        for number in range(7):
+            stage.api.reply(tool("Read", file_path=str(tmp_path / f"{number}.py")))
+        stage.api.reply(text("all read"))
+        await stage.turn("read them")
+        (tmp_path / "6.py").write_text("changed meanwhile\n")
+        stage.engine._conversation.agents_running["a1"] = "agent a1: looks around"
+        stage.api.when("about to be replaced", SUMMARY)
+        await stage.turn("/compact")
+        stage.api.reply(tool("Read", id="toolu_again", file_path=str(tmp_path / "5.py")))
+        stage.api.reply(text("ok"))
+        await stage.turn("go on")
+        first, last = stage.api.calls[-2:]
+        sent = str(first.messages)
+        for kept in ("All there is to know.", "write the tests", "First A.", "agent a1", "changed meanwhile"):
+            assert kept in sent
+        assert [f"original {number}" in sent for number in range(7)] == [False, False, True, True, True, True, False]
+        assert "original 5" in str(last.tool_results["toolu_again"]["content"])  # no stub for what is out of view
