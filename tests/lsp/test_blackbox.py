@@ -236,3 +236,17 @@ async def test_a_waiting_send_cancelled_in_the_same_breath_has_an_aborted_result
     async with asyncio.timeout(60):
         result = (await answer)["result"]
     assert (result["subtype"], result["result"]) == ("error_during_execution", "Aborted")
+
+
+async def test_cancelling_what_changes_a_session_leaves_no_half_of_it_behind(client: Client, api: FakeApi) -> None:
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    api.otherwise(Reply(parts=(text("Said."),)))
+    await ask(client, session, "hello")
+    for method in ("close", "attach", "rename", "configure", "fork", "close", "delete"):
+        number, answer = client.start_request(f"assent/session/{method}", {"sessionId": session, "title": "New"})
+        client.notify("$/cancelRequest", {"id": number})
+        async with asyncio.timeout(60):
+            await answer
+    with pytest.raises(RpcError) as gone:
+        await client.request("assent/session/attach", {"sessionId": session})
+    assert gone.value.kind == "unknownSession", "deleted, not held by ourselves"

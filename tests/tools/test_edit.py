@@ -194,8 +194,7 @@ async def test_what_the_user_decided_and_new_diagnostics_reach_the_model(box: To
     ctx = box.context(proposal_id="p1")
     output = await box.call_in(ctx, "Edit", {"file_path": "/r/a.txt", "old_string": "one", "new_string": "two"})
     assert output.content == (
-        "1 of 2 hunks accepted\nChanged /r/a.txt.\nIt now reads, from line 1:\n     1→mine\n"
-        "New diagnostics after this change:\na.txt:1: bad"
+        "1 of 2 hunks accepted\nChanged /r/a.txt.\nIt now reads, from line 1:\n     1→mine\na.txt:1: bad"
     )
     assert output.summary == "1 of 2 hunks accepted"
     assert [proposal for _, proposal in reviewed.applied] == ["p1"]

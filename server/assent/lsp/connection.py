@@ -20,7 +20,7 @@ from assent.lsp.client import Client
 from assent.lsp.content import read_document
 from assent.lsp.editor_client import EditorClient
 from assent.lsp.front import LspFront
-from assent.lsp.host import App, Build, Host
+from assent.lsp.host import App, Build, Host, nothing
 from assent.lsp.marks import HunkMarks
 from assent.lsp.peer import Incoming, Peer, RemoteError, RequestHandler, params_object
 from assent.lsp.progress import TurnProgress
@@ -46,6 +46,20 @@ PLAIN_REQUESTS = (
     "textDocument/hover",
     "workspace/executeCommand",
     "workspace/textDocumentContent",
+)
+
+ONLY_LOOKING = frozenset(  # these can be cut off anywhere
+    (
+        "assent/agent/list",
+        "assent/command/list",
+        "assent/complete",
+        "assent/document/read",
+        "assent/permission/explain",
+        "assent/session/export",
+        "assent/session/list",
+        "assent/session/search",
+        "assent/settings/get",
+    )
 )
 
 OWN_REQUESTS: dict[str, Handler] = {
@@ -167,6 +181,8 @@ class Connection:
             incoming.after_answer.append(call.answered.set)
             if method == "assent/tool/run" or (method == "assent/session/send" and decoded.get("wait")):
                 incoming.on_cancel = call.cancelled.set
+            elif method not in ONLY_LOOKING:
+                incoming.on_cancel = nothing  # it is soon done; cut in two it would leave half a session behind
             if handler is not None:
                 return await handler(self, decoded, call)
             return await self.app.sessions.request(method, decoded, call)
@@ -175,6 +191,8 @@ class Connection:
 
     def _plain(self, method: str) -> RequestHandler:
         async def serve(params: Any, incoming: Incoming) -> Any:
+            if method == "workspace/executeCommand":
+                incoming.on_cancel = nothing
             self.need_features()
             features = await asyncio.shield(self.features)
             return await features.handle(method, params)

@@ -99,7 +99,7 @@ def _told(plan: EditPlan, outcome: EditOutcome) -> str:
     elif not outcome.report:
         parts.append(f"{outcome.path} was not changed.")
     if outcome.diagnostics:
-        parts.append(f"New diagnostics after this change:\n{outcome.diagnostics}")
+        parts.append(outcome.diagnostics)
     return "\n".join(parts)
 
 
