@@ -6,8 +6,9 @@ import type { Draft, ToHost, ToView } from "../webview/bridge";
 import { chatPage } from "./chatPage";
 import type { ChatView } from "./chatView";
 import { chipOf, insertCode, openFile, openLink } from "./editorLinks";
+import type { LiveSession } from "./liveSession";
 import { METHODS, type Completions, type ContextUsage, type Cost, type Forked, type Mention, type Mode, type Rewound, type Sessions as SessionPage } from "./protocol";
-import { explain, type LiveSession } from "./sessions";
+import { explain } from "./sessions";
 import { setting } from "./settings";
 
 /** What fills the context, in words. */

@@ -3,10 +3,11 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { MentionChip, ToView } from "../webview/bridge";
 import { ChatSurface, type ChatMessage } from "./chatSurface";
+import type { LiveSession } from "./liveSession";
 import type { Json, Mode } from "./protocol";
 import type { Review } from "./review";
 import type { ServerProcess } from "./serverProcess";
-import { explain, type LiveSession, type Sessions } from "./sessions";
+import { explain, type Sessions } from "./sessions";
 import { setting } from "./settings";
 
 const SIDEBAR_SESSION = "assent.sidebarSession";

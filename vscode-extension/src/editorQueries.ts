@@ -15,12 +15,17 @@ export class EditorQueries {
   }
 
   async query(query: EditorQuery, client: LanguageClient): Promise<EditorAnswer> {
-    const timeout = new Promise<Answer>((resolve) => setTimeout(() => resolve({ status: "starting", value: null }), Math.max(100, query.timeoutMs)));
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<Answer>((resolve) => {
+      timer = setTimeout(() => resolve({ status: "starting", value: null }), Math.max(100, query.timeoutMs));
+    });
     try {
       const answer = await Promise.race([this.answer(query, client), timeout]);
       return { ...answer, status: answer.status ?? "success" };
     } catch (error) {
       return { status: "error", value: error instanceof Error ? error.message : String(error) };
+    } finally {
+      clearTimeout(timer);
     }
   }
 

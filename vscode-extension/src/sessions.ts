@@ -7,9 +7,8 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { ResponseError, type CancellationToken, type LanguageClient } from "vscode-languageclient/node";
-import { Conversation, emptyConversation } from "../webview/conversation";
-import { blocksOf, imagesOf, textIn } from "../webview/content";
-import type { Action, QueuedMessage } from "../webview/items";
+import type { QueuedMessage } from "../webview/items";
+import { LiveSession } from "./liveSession";
 import {
   METHODS,
   NOTIFICATIONS,
@@ -27,91 +26,12 @@ import {
   type SessionEvent,
   type SessionNew,
   type Unqueued,
-  type WaitingMessage,
   type Withdrawn,
 } from "./protocol";
 import type { ServerProcess } from "./serverProcess";
 
-const FLUSH_MS = 16;
 /** How long the window before this one may take to let go of its conversation after a reload. */
 const LET_GO_MS = [300, 700, 1500, 3000];
-
-/** What `attach` may say beyond its contract. */
-type AttachedNow = Attached & { interrupted?: { messageId: string } };
-
-export class LiveSession implements vscode.Disposable {
-  conversation: Conversation;
-  epoch = "";
-  lastSeq = 0;
-  serial = 0;
-  /** The prompt of a turn that was cut off by a crash or a reload. */
-  cutAt: string | undefined;
-  private batch: Action[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  private readonly acted = new vscode.EventEmitter<{ actions: Action[]; serial: number }>();
-  private readonly replaced = new vscode.EventEmitter<void>();
-  /** What happened since the last time, in order; a view that applies it has the same state. */
-  readonly onActions = this.acted.event;
-  /** The whole state was rebuilt; views take a new snapshot. */
-  readonly onReset = this.replaced.event;
-
-  constructor(readonly sessionId: string) {
-    const data = emptyConversation();
-    data.sessionId = sessionId;
-    this.conversation = new Conversation(data);
-  }
-
-  get data(): Conversation["data"] {
-    return this.conversation.data;
-  }
-
-  dispatch(action: Action): void {
-    this.conversation.apply(action);
-    this.batch.push(action);
-    this.timer ??= setTimeout(() => this.flush(), FLUSH_MS);
-  }
-
-  flush(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    if (this.batch.length === 0) return;
-    const actions = this.batch;
-    this.batch = [];
-    this.serial += 1;
-    this.acted.fire({ actions, serial: this.serial });
-  }
-
-  /** State as the server gave it on attaching; pending questions come again as requests. */
-  reset(attached: AttachedNow): void {
-    this.batch = [];
-    const data = emptyConversation();
-    Object.assign(data, {
-      sessionId: this.sessionId,
-      title: attached.title || this.data.title,
-      usage: this.data.usage,
-      proposals: attached.proposals,
-      todos: attached.todos,
-      mode: attached.mode as Mode,
-      model: attached.model,
-      running: attached.running,
-      state: attached.running ? "running" : "idle",
-      olderCursor: attached.nextCursor ?? null,
-      readOnly: attached.readOnly ? { refused: false } : null,
-      queue: (attached.queue ?? []).map(waiting),
-    });
-    this.conversation = Conversation.restored(data, attached.messages);
-    data.interrupted = !attached.running && attached.interrupted !== undefined;
-    this.cutAt = attached.interrupted?.messageId;
-    this.serial += 1;
-    this.replaced.fire();
-  }
-
-  dispose(): void {
-    clearTimeout(this.timer);
-    this.acted.dispose();
-    this.replaced.dispose();
-  }
-}
 
 export class Sessions implements vscode.Disposable {
   private readonly live = new Map<string, LiveSession>();
@@ -182,7 +102,7 @@ export class Sessions implements vscode.Disposable {
   /** Makes a conversation ours that another window had open; while it still has, what it said since is shown. */
   async takeOver(session: LiveSession): Promise<void> {
     const attached = await this.owned(session);
-    this.took(session, attached ?? (await this.server.request<AttachedNow>(METHODS.sessionAttach, { sessionId: session.sessionId, readOnly: true })));
+    this.took(session, attached ?? (await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, readOnly: true })));
     if (session.data.readOnly) session.dispatch({ type: "readOnly", readOnly: { refused: true } });
   }
 
@@ -343,10 +263,10 @@ export class Sessions implements vscode.Disposable {
 
   private async attachNow(session: LiveSession): Promise<void> {
     const known = session.epoch ? { epoch: session.epoch, afterSeq: session.lastSeq } : {};
-    this.took(session, (await this.owned(session, known)) ?? (await this.server.request<AttachedNow>(METHODS.sessionAttach, { sessionId: session.sessionId, readOnly: true })));
+    this.took(session, (await this.owned(session, known)) ?? (await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, readOnly: true })));
   }
 
-  private took(session: LiveSession, attached: AttachedNow): void {
+  private took(session: LiveSession, attached: Attached): void {
     session.epoch = attached.epoch;
     if (attached.reset) {
       session.lastSeq = attached.lastSeq;
@@ -358,9 +278,9 @@ export class Sessions implements vscode.Disposable {
   }
 
   /** The session attached as ours, or undefined while another window owns it. */
-  private async owned(session: LiveSession, known: Json = {}): Promise<AttachedNow | undefined> {
+  private async owned(session: LiveSession, known: Json = {}): Promise<Attached | undefined> {
     try {
-      return await this.server.request<AttachedNow>(METHODS.sessionAttach, { sessionId: session.sessionId, ...known });
+      return await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, ...known });
     } catch (error) {
       if (!(error instanceof ResponseError) || (error.data as { kind?: string } | undefined)?.kind !== "ownedElsewhere") throw error;
       return undefined;
@@ -395,12 +315,6 @@ export function explain(error: unknown): string {
     return hint && !error.message.includes(hint) ? `${error.message} ${hint}` : error.message;
   }
   return error instanceof Error ? error.message : String(error);
-}
-
-/** A message that waited when we came; its words as the user typed them. */
-function waiting({ clientMessageId, prompt, steer }: WaitingMessage): QueuedMessage {
-  const blocks = blocksOf(prompt);
-  return { clientMessageId, text: textIn(blocks), images: imagesOf(blocks), mentions: [], steer };
 }
 
 function imageBlock(source: string): Json {

@@ -195,3 +195,12 @@ test("the same actions give host and view the same state", () => {
   play(actions.slice(3), view);
   assert.deepEqual(view.data, host.data);
 });
+
+test("a message taken back leaves the queue and was never said, whoever took it back", () => {
+  const sent = (id: string): Action => ({ type: "sent", queued: true, message: { clientMessageId: id, text: `words of ${id}`, images: [], mentions: [], steer: false } });
+  const conversation = play([event({ type: "turnStarted", prompt: "hi" }), sent("c1"), sent("c2"), sent("c3"), { type: "unqueued", clientMessageId: "c1" }, event({ type: "unqueued", clientMessageId: "c2" })]);
+  assert.deepEqual(conversation.data.queue.map((message) => message.clientMessageId), ["c3"]);
+  assert.deepEqual(kinds(conversation), []);
+  play([event({ type: "dequeued", clientMessageId: "c3" })], conversation);
+  assert.deepEqual([conversation.data.queue.length, find(conversation, "user").text], [0, "words of c3"]);
+});

@@ -5,12 +5,15 @@ import type { Elicit, ElicitAnswer, Hunk, PermissionAnswer, PermissionAsk, Propo
 import { redact } from "../src/redact";
 import { applied, fenced, hunkBody, hunkLabel, oldLines, placed, shiftRange, threadLine } from "../src/reviewModel";
 import { statusText, type Facts } from "../src/statusText";
+import { activityText, readOnlyNote } from "../webview/activity";
 import { askCard } from "../webview/askCard";
+import { emptyConversation } from "../webview/conversation";
 import { diffLines, withContext } from "../webview/diff";
 import { revealed } from "../webview/dom";
 import { elicitForm } from "../webview/elicitForm";
 import { Heights } from "../webview/heights";
 import { ago } from "../webview/history";
+import { QueueList } from "../webview/lists";
 
 const range = (startLine: number, startCharacter: number, endLine: number, endCharacter: number): Hunk["range"] => ({ start: { line: startLine, character: startCharacter }, end: { line: endLine, character: endCharacter } });
 const hunk = (more: Partial<Hunk> = {}): Hunk => ({ hunkId: "h1", range: range(2, 0, 4, 0), oldText: "a\nb\n", newText: "c\n", state: "pending", ...more });
@@ -203,4 +206,43 @@ test("what is shared holds no credential", () => {
 test("times are told the way people say them", () => {
   const now = Date.UTC(2026, 0, 2, 12);
   assert.deepEqual([ago(now, now), ago(now - 5 * 60_000, now), ago((now - 3 * 3_600_000) / 1000, now), ago("nonsense", now)], ["just now", "5 min ago", "3 h ago", ""]);
+});
+
+// --- around the transcript ------------------------------------------------------------------------
+
+test("one line says what is going on, the most pressing thing first", () => {
+  const data = emptyConversation();
+  assert.equal(activityText(data), "");
+  Object.assign(data, { running: true, state: "running" });
+  assert.equal(activityText(data), "Working…");
+  data.retrying = { attempt: 2, maxAttempts: 5, delayMs: 1500, status: 529 };
+  assert.equal(activityText(data), "The service is busy (529). Trying again in 2 s, attempt 2 of 5");
+  Object.assign(data, { connected: false, sessionId: "s" });
+  assert.equal(activityText(data), "Reconnecting…");
+});
+
+test("a conversation of another window says why it is locked and offers every way on", () => {
+  const done: string[] = [];
+  const host = { takeOver: () => void done.push("takeOver"), copy: () => void done.push("copy"), newChat: () => void done.push("newChat") };
+  const note = readOnlyNote({ refused: false }, host);
+  assert.match(note.textContent ?? "", /Another window has this conversation open/);
+  assert.equal(note.querySelector(".refused"), null);
+  for (const button of note.querySelectorAll("button")) button.click();
+  assert.deepEqual(done, ["takeOver", "copy", "newChat"]);
+  assert.match(readOnlyNote({ refused: true }, host).querySelector(".refused")?.textContent ?? "", /still open in the other window/);
+});
+
+test("a row of the queue keeps its buttons while other things are drawn, and names what they do", () => {
+  const asked: string[] = [];
+  const queue = new QueueList({ unqueue: (message, edit) => void asked.push(`${message.clientMessageId} ${edit}`) });
+  const messages = [{ clientMessageId: "c1", text: "hello", images: [], mentions: [], steer: false }];
+  queue.draw(messages);
+  const button = queue.element.querySelector<HTMLButtonElement>('button[aria-label="Withdraw: hello"]');
+  queue.draw([...messages]);
+  assert.equal(queue.element.querySelector('button[aria-label="Withdraw: hello"]'), button);
+  button?.click();
+  queue.element.querySelector<HTMLButtonElement>('button[aria-label="Take back and edit: hello"]')?.click();
+  assert.deepEqual(asked, ["c1 false", "c1 true"]);
+  queue.draw([]);
+  assert.equal(queue.element.childElementCount, 0);
 });

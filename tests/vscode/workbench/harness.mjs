@@ -18,8 +18,8 @@ export const SHOTS = process.env.ASSENT_SHOTS ?? join(ROOT, ".cache", "vscode-sh
 const { chromium } = createRequire(join(CACHE, "playwright/"))("playwright-core");
 
 /** Bounds, not speeds: all of this takes a moment on a quiet machine, and much longer on a busy one with two cores. */
-export const PATIENCE = 90_000;
-export const SCENE = 400_000;
+export const PATIENCE = 150_000;
+export const SCENE = 600_000;
 
 function required(name) {
   const value = process.env[name];

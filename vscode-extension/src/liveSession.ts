@@ -1,0 +1,88 @@
+/** One conversation as this window follows it: its state, and what happened to it, for every view that shows it. */
+import * as vscode from "vscode";
+import { blocksOf, imagesOf, textIn } from "../webview/content";
+import { Conversation, emptyConversation } from "../webview/conversation";
+import type { Action, QueuedMessage } from "../webview/items";
+import type { Attached, Mode, WaitingMessage } from "./protocol";
+
+const FLUSH_MS = 16;
+
+export class LiveSession implements vscode.Disposable {
+  conversation: Conversation;
+  epoch = "";
+  lastSeq = 0;
+  serial = 0;
+  /** The prompt of a turn that was cut off by a crash or a reload. */
+  cutAt: string | undefined;
+  private batch: Action[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private readonly acted = new vscode.EventEmitter<{ actions: Action[]; serial: number }>();
+  private readonly replaced = new vscode.EventEmitter<void>();
+  /** What happened since the last time, in order; a view that applies it has the same state. */
+  readonly onActions = this.acted.event;
+  /** The whole state was rebuilt; views take a new snapshot. */
+  readonly onReset = this.replaced.event;
+
+  constructor(readonly sessionId: string) {
+    const data = emptyConversation();
+    data.sessionId = sessionId;
+    this.conversation = new Conversation(data);
+  }
+
+  get data(): Conversation["data"] {
+    return this.conversation.data;
+  }
+
+  dispatch(action: Action): void {
+    this.conversation.apply(action);
+    this.batch.push(action);
+    this.timer ??= setTimeout(() => this.flush(), FLUSH_MS);
+  }
+
+  flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.batch.length === 0) return;
+    const actions = this.batch;
+    this.batch = [];
+    this.serial += 1;
+    this.acted.fire({ actions, serial: this.serial });
+  }
+
+  /** State as the server gave it on attaching; pending questions come again as requests. */
+  reset(attached: Attached): void {
+    this.batch = [];
+    const data = emptyConversation();
+    Object.assign(data, {
+      sessionId: this.sessionId,
+      title: attached.title || this.data.title,
+      usage: this.data.usage,
+      proposals: attached.proposals,
+      todos: attached.todos,
+      mode: attached.mode as Mode,
+      model: attached.model,
+      running: attached.running,
+      state: attached.running ? "running" : "idle",
+      olderCursor: attached.nextCursor ?? null,
+      readOnly: attached.readOnly ? { refused: false } : null,
+      queue: (attached.queue ?? []).map(waiting),
+    });
+    this.conversation = Conversation.restored(data, attached.messages);
+    data.interrupted = !attached.running && attached.interrupted !== undefined;
+    this.cutAt = attached.interrupted?.messageId;
+    this.serial += 1;
+    this.replaced.fire();
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.acted.dispose();
+    this.replaced.dispose();
+  }
+}
+
+/** A message that waited when we came; its words as the user typed them. */
+function waiting({ clientMessageId, prompt, steer }: WaitingMessage): QueuedMessage {
+  const blocks = blocksOf(prompt);
+  return { clientMessageId, text: textIn(blocks), images: imagesOf(blocks), mentions: [], steer };
+}
