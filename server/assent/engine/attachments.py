@@ -113,7 +113,9 @@ async def _changed_files(turn: Turn) -> None:
     marks = turn.app.read_files
     told = turn.conversation.told_changed
     for path in list(marks)[-WATCHED_FILES:]:
-        mark = marks[path]
+        mark = marks.get(path)  # others may have forgotten it while we looked at the one before
+        if mark is None:
+            continue
         if mark.version is None and _mtime(path) == mark.mtime_ns:
             continue
         try:

@@ -5,7 +5,7 @@ tool a half-streamed block belongs to, which blocks are open).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never, cast
 
 from assent.types.blocks import Block, Json, text_of
@@ -262,6 +262,25 @@ def wire_result(result: Result) -> Json:
     if result.structured_output is not None:
         body["structuredOutput"] = result.structured_output
     return body
+
+
+def failed_result(session_id: str, error: str, last: Result | None) -> Result:
+    """A result for a turn the engine could not end itself; the session's totals stay what they were."""
+    base = last or Result(
+        subtype="error_during_execution", is_error=True, terminal="model_error", result="", session_id=session_id
+    )
+    return replace(
+        base,
+        subtype="error_during_execution",
+        is_error=True,
+        terminal="aborted_streaming" if error == "Aborted" else "model_error",
+        result=error,
+        structured_output=None,
+        stop_reason=None,
+        num_turns=0,
+        duration_ms=0,
+        duration_api_ms=0,
+    )
 
 
 def title_of(content: list[Json]) -> str:

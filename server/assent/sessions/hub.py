@@ -4,7 +4,8 @@
 `ProtocolError`. The hub owns the tasks: leave it (`async with`) and every turn, job and file is closed within 2 s.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -41,6 +42,7 @@ class Sessions:
         self.index = Index(deps.data_dir)
         self.live: dict[str, Session] = {}
         self._opening = anyio.Lock()
+        self._ending: dict[str, anyio.Event] = {}  # sessions being closed or deleted
         self._scratch: Session | None = None
         self._completion = Completion()
         self._watch = SettingsWatch(self._settings_files)
@@ -182,12 +184,14 @@ class Sessions:
 
     async def close(self, params: Json, call: Call) -> Json:
         """Let go of a session: its turn is stopped, its file is free for another process."""
-        session = self.live.pop(str(params.get("sessionId")), None)
-        if session is None:
-            library.found(self.deps.data_dir, params.get("sessionId"))  # raises unknownSession
-        else:
-            await self._shut(session)
-            self._summarise(session)
+        session_id = str(params.get("sessionId"))
+        async with self._leaving(session_id):
+            session = self.live.pop(session_id, None)
+            if session is None:
+                library.found(self.deps.data_dir, params.get("sessionId"))  # raises unknownSession
+            else:
+                await self._shut(session)
+                self._summarise(session)
         return {}
 
     async def fork(self, params: Json, call: Call) -> Json:
@@ -199,18 +203,19 @@ class Sessions:
         return {"sessionId": session_id}
 
     async def delete(self, params: Json, call: Call) -> Json:
-        paths = library.found(self.deps.data_dir, params.get("sessionId"))
-        session = self.live.get(paths.session_id)
-        if session is not None:
-            session.stop()
-            if self.deps.proposals is not None:  # while its events still reach those who show the hunks
-                for proposal in self.deps.proposals.list(paths.session_id):
-                    self.deps.proposals.withdraw(proposal["proposalId"])
-            del self.live[paths.session_id]
-            await self._shut(session)
-        await anyio.to_thread.run_sync(library.delete, paths, self.index)
-        if self.deps.proposals is not None:
-            self.deps.proposals.drop_session(paths.session_id)
+        async with self._leaving(str(params.get("sessionId"))):
+            paths = library.found(self.deps.data_dir, params.get("sessionId"))
+            session = self.live.get(paths.session_id)
+            if session is not None:
+                session.stop()
+                if self.deps.proposals is not None:  # while its events still reach those who show the hunks
+                    for proposal in self.deps.proposals.list(paths.session_id):
+                        self.deps.proposals.withdraw(proposal["proposalId"])
+                del self.live[paths.session_id]
+                await self._shut(session)
+            await anyio.to_thread.run_sync(library.delete, paths, self.index)
+            if self.deps.proposals is not None:
+                self.deps.proposals.drop_session(paths.session_id)
         return {}
 
     async def export(self, params: Json, call: Call) -> Json:
@@ -227,9 +232,10 @@ class Sessions:
         cut = session.interrupted
         if cut is None:
             raise ProtocolError("invalidRequest", "No turn of this session was cut short")
-        session.join(call)
-        await rewind.drop_turn(session, cut)
-        return await session.turns.again(cut["prompt"], call)
+        with session.turns.held():
+            session.join(call)
+            await rewind.drop_turn(session, cut)
+            return await session.turns.again(cut["prompt"])
 
     async def context(self, params: Json, call: Call) -> Json:
         return await reports.context(await self.get(params))
@@ -263,6 +269,7 @@ class Sessions:
         session_id = params.get("sessionId")
         if not isinstance(session_id, str):
             raise ProtocolError("invalidParams", "sessionId must be a string")
+        await self._left(session_id)
         async with self._opening:
             if session_id in self.live:
                 return self.live[session_id]
@@ -274,6 +281,21 @@ class Sessions:
             session.prompts = [known.text] if known and known.text else []
             self._adopt(session)
             return session
+
+    @asynccontextmanager
+    async def _leaving(self, session_id: str) -> AsyncGenerator[None]:
+        """Whoever asks for this session meanwhile waits: its file is ours until the end."""
+        await self._left(session_id)
+        left = self._ending[session_id] = anyio.Event()
+        try:
+            yield
+        finally:
+            del self._ending[session_id]
+            left.set()
+
+    async def _left(self, session_id: str) -> None:
+        while session_id in self._ending:
+            await self._ending[session_id].wait()
 
     def _adopt(self, session: Session) -> None:
         self.live[session.id] = session

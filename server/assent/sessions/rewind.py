@@ -56,8 +56,11 @@ class _Step:
 
 
 async def rewind(session: Session, params: Json) -> Json:
-    if session.turns.busy:
-        raise ProtocolError("busy", "A turn is running", hint="Interrupt it first.")
+    with session.turns.held():
+        return await _rewind(session, params)
+
+
+async def _rewind(session: Session, params: Json) -> Json:
     restore = params.get("restore")
     if restore not in ("conversation", "code", "both"):
         raise ProtocolError("invalidParams", "restore must be conversation, code or both")

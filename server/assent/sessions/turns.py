@@ -8,8 +8,8 @@ Per turn clients see turnStarted … turnFinished, then status idle; only then d
 from __future__ import annotations
 
 import logging
-from contextlib import aclosing
-from dataclasses import replace
+from collections.abc import Generator
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, cast
 
 import anyio
@@ -18,7 +18,7 @@ import anyio.to_thread
 
 from assent.engine.abort import Abort
 from assent.sessions.deps import Engine, EngineSpec
-from assent.sessions.events import Delta, Translator, parent_of, turn_started, wire_result
+from assent.sessions.events import Delta, Translator, failed_result, parent_of, turn_started, wire_result
 from assent.sessions.front import Call
 from assent.sessions.inbox import Inbox, Steered, Turn, prompt_blocks
 from assent.storage import transcript
@@ -43,6 +43,8 @@ class Turns:
         self._session = session
         self._reopened = reopened
         self._running = False
+        self._held = False
+        self._building = anyio.Lock()
         self._engine: Engine | None = None
         self._stale = False
         self._abort = Abort()
@@ -50,8 +52,20 @@ class Turns:
 
     @property
     def busy(self) -> bool:
-        """A turn is running or about to."""
-        return self.current is not None or self._running
+        """A turn is running or about to, or the conversation is being changed."""
+        return self.current is not None or self._running or self._held
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """The conversation itself is being changed: no turn starts meanwhile, and what is sent waits."""
+        if self.busy:
+            raise ProtocolError("busy", "A turn is running", hint="Interrupt it first.")
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+            self._kick()
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
@@ -71,10 +85,8 @@ class Turns:
             return {"turnId": turn.runs_in, "result": result}
         return {"turnId": turn.runs_in, "queued": queued, **({} if saved else {"saved": False})}
 
-    async def again(self, content: list[Json], call: Call, *, wait: bool = False) -> Json:
+    async def again(self, content: list[Json]) -> Json:
         """Play a prompt once more, before anything that waits."""
-        if self.busy:
-            raise ProtocolError("busy", "A turn is running", hint="Interrupt it first.")
         uuid = new_id("u")
         turn = Turn(id=new_id("t"), uuid=uuid, content=content, client_id=uuid)
         self.inbox.paused = False
@@ -83,11 +95,7 @@ class Turns:
         self._session.save_state()
         await self._session.record.durable()
         self._kick()
-        return (
-            {"turnId": turn.id, "result": await self._finished(turn, call)}
-            if wait
-            else {"turnId": turn.id, "queued": False}
-        )
+        return {"turnId": turn.id, "queued": False}
 
     async def interrupt(self) -> Json:
         """Ends the running turn and answers after its turnFinished; what waits is kept until the next send."""
@@ -114,6 +122,13 @@ class Turns:
         self._abort.abort(why=why)
 
     async def engine(self) -> Engine:
+        """The engine as it is; a turn that runs on it is never taken from under it."""
+        async with self._building:
+            if self._engine is not None and self.current is not None:
+                return self._engine
+            return await self._fresh_engine()
+
+    async def _fresh_engine(self) -> Engine:
         """The engine, built (again) from the transcript if need be."""
         if self._engine is None or self._stale:
             session = self._session
@@ -121,7 +136,7 @@ class Turns:
             if old is not None:
                 await old.aclose()
             loaded = transcript.Loaded()
-            if self._reopened or self.count > 1:
+            if self._reopened or self.count > (self.current is not None):
                 loaded = await anyio.to_thread.run_sync(transcript.load, session.record.path)
             if loaded.damaged:
                 session.notice("warning", f"{loaded.damaged} damaged lines in this conversation were left out.")
@@ -225,7 +240,13 @@ class Turns:
     # --- a turn runs -------------------------------------------------------------------------------------------------
 
     def _kick(self) -> None:
-        if not self._running and self.inbox.waiting and not self.inbox.paused and not self._session.closed:
+        if (
+            not self._running
+            and not self._held
+            and self.inbox.waiting
+            and not self.inbox.paused
+            and not self._session.closed
+        ):
             self._running = True
             self._session.spawn(self._run)
 
@@ -256,7 +277,8 @@ class Turns:
         started = False
         error = "The turn ended without a result."
         try:
-            engine = await self.engine()
+            async with self._building:
+                engine = await self._fresh_engine()
             submitted = engine.submit(turn.content, uuid=turn.uuid, token_budget=turn.token_budget)
             async with aclosing(submitted) as messages:
                 async for message in messages:
@@ -366,22 +388,3 @@ class Turns:
             orphaned_permission=session.orphans.calls(),
             interactive=session.interactive,
         )
-
-
-def failed_result(session_id: str, error: str, last: Result | None) -> Result:
-    """A result for a turn the engine could not end itself; the session's totals stay what they were."""
-    base = last or Result(
-        subtype="error_during_execution", is_error=True, terminal="model_error", result="", session_id=session_id
-    )
-    return replace(
-        base,
-        subtype="error_during_execution",
-        is_error=True,
-        terminal="aborted_streaming" if error == "Aborted" else "model_error",
-        result=error,
-        structured_output=None,
-        stop_reason=None,
-        num_turns=0,
-        duration_ms=0,
-        duration_api_ms=0,
-    )
