@@ -92,6 +92,23 @@ check("and layouts", complete("f", "Assent! chat f"), { "float" })
 check("also after a range", complete("as", "'<,'>Assent as"), { "ask" })
 check("nothing else does", complete("x", "Assent nothing x"), {})
 
+local help = vim.api.nvim_get_runtime_file("doc/assent.txt", false)[1]
+local written = table.concat(vim.fn.readfile(help), "\n")
+for name in pairs(require("assent.command").subcommands) do
+  check("the help knows :Assent " .. name, written:find("Assent " .. name, 1, true) ~= nil or name, true)
+end
+for name, value in pairs(config.defaults) do
+  check("the help knows the option " .. name, written:find("\t  " .. name .. " = ", 1, true) ~= nil or name, true)
+  for inner in pairs(type(value) == "table" and not vim.islist(value) and value or {}) do
+    check("and " .. inner, written:find(inner .. " = ", 1, true) ~= nil or inner, true)
+  end
+end
+local tags = vim.fn.tempname()
+vim.fn.mkdir(tags, "p")
+vim.uv.fs_copyfile(help, tags .. "/assent.txt")
+vim.cmd.helptags(tags)
+check("its tags are sound", #vim.fn.readfile(tags .. "/tags") > 10, true)
+
 local parse = require("assent.references").parse
 check("a place", parse("see `src/a.py:12:3`.", 8), { path = "src/a.py", line = 12, column = 3 })
 check("a match of a search", parse("greeter.py:5:def bye():", 2), { path = "greeter.py", line = 5 })
