@@ -15,6 +15,8 @@ from toolbox import Toolbox
 class Editor:
     """Answers by kind; remembers what it was asked."""
 
+    encoding = "utf-16"
+
     def __init__(self, **answers: Any) -> None:
         self.answers = answers
         self.asked: list[tuple[str, Json]] = []
@@ -192,12 +194,12 @@ async def test_a_file_is_shown_without_stealing_the_focus(box: Toolbox, source: 
     ],
 )
 def test_edits_are_applied_by_position(text: str, edits: list[tuple[Json, str]], expected: str) -> None:
-    assert apply_edits(text, [{"range": where, "newText": new} for where, new in edits]) == expected
+    assert apply_edits(text, [{"range": where, "newText": new} for where, new in edits], "utf-16") == expected
 
 
 def test_overlapping_edits_are_refused() -> None:
     with pytest.raises(ToolError, match="overlap"):
-        apply_edits("abc", [{"range": span(0, 0, 2), "newText": ""}, {"range": span(0, 1, 3), "newText": ""}])
+        apply_edits("abc", [{"range": span(0, 0, 2), "newText": ""}, {"range": span(0, 1, 3), "newText": ""}], "utf-16")
 
 
 def test_lines_and_addresses() -> None:
@@ -207,3 +209,30 @@ def test_lines_and_addresses() -> None:
     with pytest.raises(ToolError):
         path_of("untitled:1")
     assert edits_by_path({"changes": {"file:///a": []}}) == {"/a": []}
+
+
+@pytest.mark.parametrize(("encoding", "columns"), [("utf-8", (14, 17)), ("utf-16", (11, 14)), ("utf-32", (10, 13))])
+async def test_positions_are_asked_and_answered_in_the_encoding_that_was_agreed_on(
+    box: Toolbox, encoding: str, columns: tuple[int, int]
+) -> None:
+    text = 'x = "😀é"; foo()\n'
+    (box.root / "u.py").write_text(text)
+    start, end = columns
+    renamed = {"changes": {uri_of(str(box.root / "u.py")): [{"range": span(0, start, end), "newText": "bar"}]}}
+    box.editor = editor = Editor(rename=renamed)
+    editor.encoding = encoding
+    ctx = box.context()
+    raw = {"file_path": "u.py", "line": 1, "symbol": "foo", "new_name": "bar"}
+    plan = await box.tools["Rename"].prepare(box.tools["Rename"].parse(raw), ctx)
+    assert editor.asked[0][1]["position"] == {"line": 0, "character": start}
+    assert plan is not None and plan.new_text == text.replace("foo", "bar")
+
+
+@pytest.mark.parametrize(
+    "value", ["x", [{"uri": "file:///x", "range": 5}], [5], [{"uri": "file:///x", "range": {"start": {}}}]]
+)
+async def test_an_answer_of_the_wrong_shape_is_told_and_not_stumbled_over(
+    box: Toolbox, source: Path, value: Any
+) -> None:
+    box.editor = Editor(definition={"status": "success", "value": value})
+    assert "cannot be understood" in await box.error("Definition", file_path="a.py", line=1, symbol="one")

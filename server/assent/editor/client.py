@@ -16,6 +16,11 @@ class ClientEdits(Protocol):
         ...
 
     @property
+    def encoding(self) -> str:
+        """The negotiated position encoding, in which `query` asks and is answered."""
+        ...
+
+    @property
     def can_save(self) -> bool:
         """The client claimed `save`."""
         ...
@@ -53,6 +58,7 @@ class NoClient:
 
     can_query = False
     can_save = False
+    encoding = "utf-16"
 
     async def apply_edit(self, uri: str, version: int | None, edits: list[Json], label: str) -> bool:
         raise ClientGone("no editor is connected")

@@ -29,6 +29,10 @@ class EditorClient:
         return self._client.flags.editor_queries
 
     @property
+    def encoding(self) -> str:
+        return self._client.encoding
+
+    @property
     def can_save(self) -> bool:
         return self._client.flags.save
 

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
-from assent.tools.editor_lookups import FileInput, PlaceInput, asked, place
+from assent.tools.editor_lookups import FileInput, PlaceInput, asked, encoding_of, place
 from assent.tools.files import absolute
 from assent.tools.read_marks import carry_out, plan_of
-from assent.tools.text_edits import Lines, apply_edits, edits_by_path, uri_of, utf16_column
+from assent.tools.text_edits import Lines, apply_edits, column, edits_by_path, understood, uri_of
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
 from assent.tools.words import counted
 from assent.types.blocks import Json
@@ -57,7 +57,8 @@ class ComputedChange(Tool[InputT]):
         plans: list[EditPlan] = []
         for path, edits in (await self.edits(input, ctx)).items():
             before = await ctx.workspace.read(path)
-            after = apply_edits(before.text, edits)
+            with understood():
+                after = apply_edits(before.text, edits, encoding_of(ctx))
             if after != before.text:
                 plans.append(plan_of(path, before, after, tool=self.name, ctx=ctx))
         if not plans:
@@ -97,7 +98,8 @@ class Rename(ComputedChange[RenameInput]):
         named = PlaceInput(file_path=input.file_path, line=input.line, symbol=input.symbol)
         where = await place(named, ctx)
         answer = await asked(ctx, "rename", {**where, "newName": input.new_name})
-        return edits_by_path(cast("Json", answer.get("value") or {}))
+        with understood():
+            return edits_by_path(cast("Json", answer.get("value") or {}))
 
 
 class Format(ComputedChange[FileInput]):
@@ -149,7 +151,8 @@ class CodeActions(ComputedChange[CodeActionsInput]):
             )
         if not chosen.get("edit"):
             raise ToolError("That action is a command of the language server, not an edit; make the change with Edit")
-        return edits_by_path(cast("Json", chosen["edit"]))
+        with understood():
+            return edits_by_path(cast("Json", chosen["edit"]))
 
     async def call(self, input: CodeActionsInput, ctx: ToolContext) -> ToolOutput:
         if input.apply is not None:
@@ -161,7 +164,7 @@ class CodeActions(ComputedChange[CodeActionsInput]):
         path = absolute(input.file_path, ctx.cwd)
         lines = Lines((await ctx.workspace.read(path)).text)
         last = min(max(input.end_line or input.line, input.line), len(lines)) - 1
-        end = {"line": last, "character": utf16_column(lines[last], len(lines[last]))}
+        end = {"line": last, "character": column(lines[last], len(lines[last]), encoding_of(ctx))}
         span = {"start": {"line": min(input.line - 1, last), "character": 0}, "end": end}
         answer = await asked(ctx, "codeActions", {"uri": uri_of(path), "range": span})
         return cast("list[Json]", answer.get("value") or [])

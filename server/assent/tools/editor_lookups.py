@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from assent.tools.files import absolute
 from assent.tools.ripgrep import MayRead, shown_path
-from assent.tools.text_edits import Lines, path_of, uri_of, utf16_column
+from assent.tools.text_edits import Lines, column, path_of, understood, uri_of
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
@@ -82,6 +82,10 @@ async def asked(ctx: ToolContext, kind: str, params: Json) -> Json:
             raise ToolError(f"The editor could not answer: {answer.get('message') or answer.get('value') or 'unknown'}")
 
 
+def encoding_of(ctx: ToolContext) -> str:
+    return "utf-16" if ctx.editor is None else ctx.editor.encoding
+
+
 async def place(input: PlaceInput, ctx: ToolContext) -> Json:
     """The LSP position of a symbol on a line."""
     path = absolute(input.file_path, ctx.cwd)
@@ -92,7 +96,8 @@ async def place(input: PlaceInput, ctx: ToolContext) -> Json:
     index = line.find(input.symbol)
     if index < 0:
         raise ToolError(f"{input.symbol!r} is not on line {input.line}, which reads: {line.strip()[:200]}")
-    return {"uri": uri_of(path), "position": {"line": input.line - 1, "character": utf16_column(line, index)}}
+    at = {"line": input.line - 1, "character": column(line, index, encoding_of(ctx))}
+    return {"uri": uri_of(path), "position": at}
 
 
 async def located(ctx: ToolContext, value: object, may_read: MayRead | None) -> ToolOutput:
@@ -102,10 +107,10 @@ async def located(ctx: ToolContext, value: object, may_read: MayRead | None) -> 
     told: list[str] = []
     texts: dict[str, Lines | None] = {}
     for location in found[:MOST]:
-        uri = str(location.get("uri") or location.get("targetUri"))
-        at = cast("Json", location.get("range") or location.get("targetSelectionRange") or location.get("targetRange"))
-        line = int(at["start"]["line"])
-        path = path_of(uri)
+        with understood():
+            path = path_of(str(location.get("uri") or location.get("targetUri")))
+            span = location.get("range") or location.get("targetSelectionRange") or location.get("targetRange")
+            line = int(cast("Json", span)["start"]["line"])
         if allowed is not None and not allowed(path):
             continue
         if path not in texts:

@@ -1,10 +1,11 @@
-"""LSP positions and edits over plain text: UTF-16 columns, and line ends that are \\n, \\r\\n and \\r only.
+"""LSP positions and edits over plain text: columns in the client's encoding, line ends \\n, \\r\\n and \\r only.
 
 Pure functions over strings and JSON. What cannot be applied exactly is refused, never guessed.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,11 @@ from assent.types.blocks import Json
 from assent.types.errors import ToolError
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_WIDTH: dict[str, Callable[[str], int]] = {  # of one character
+    "utf-8": lambda c: len(c.encode("utf-8", "surrogatepass")),
+    "utf-16": lambda c: 2 if ord(c) > 0xFFFF else 1,
+    "utf-32": lambda _c: 1,
+}
 
 
 class Lines:
@@ -33,7 +39,7 @@ class Lines:
     def __getitem__(self, line: int) -> str:
         return self.text[self._starts[line] : self._ends[line]]
 
-    def offset(self, position: Mapping[str, Any]) -> int:
+    def offset(self, position: Mapping[str, Any], encoding: str) -> int:
         """The character an LSP position names; past the end of a line means its end."""
         line, units = int(position["line"]), int(position["character"])
         if line >= len(self):
@@ -41,22 +47,33 @@ class Lines:
         content = self[line]
         if content.isascii():
             return self._starts[line] + min(units, len(content))
+        width = _WIDTH[encoding]
         for index, c in enumerate(content):
             if units <= 0:
                 return self._starts[line] + index
-            units -= 2 if ord(c) > 0xFFFF else 1
+            units -= width(c)
         return self._ends[line]
 
 
-def utf16_column(line: str, index: int) -> int:
-    return len(line[:index].encode("utf-16-le", "surrogatepass")) // 2
+def column(line: str, index: int, encoding: str) -> int:
+    return sum(map(_WIDTH[encoding], line[:index]))
 
 
-def apply_edits(text: str, edits: list[Json]) -> str:
+@contextmanager
+def understood() -> Generator[None, None, None]:
+    """What an editor answers is data from elsewhere: of the wrong shape, it is told and not stumbled over."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ToolError("The editor's answer cannot be understood; use Grep and Read instead") from error
+
+
+def apply_edits(text: str, edits: list[Json], encoding: str) -> str:
     """The text after LSP TextEdits, which all refer to the text before. Overlapping ones are refused."""
     lines = Lines(text)
+    ranges = [edit["range"] for edit in edits]
     spans = [
-        (lines.offset(edit["range"]["start"]), lines.offset(edit["range"]["end"]), n) for n, edit in enumerate(edits)
+        (lines.offset(span["start"], encoding), lines.offset(span["end"], encoding), n) for n, span in enumerate(ranges)
     ]
     spans.sort()
     parts: list[str] = []

@@ -195,6 +195,11 @@ HandleElicitation = Callable[[Elicitation], Awaitable[ElicitationAnswer]]
 class EditorQueries(Protocol):
     """Questions to the user's own running language servers, through the client (T8)."""
 
+    @property
+    def encoding(self) -> str:
+        """What columns count, asked and answered: "utf-16", "utf-8" or "utf-32"."""
+        ...
+
     async def query(self, kind: str, params: Json) -> Json:
         """`{status, version?, value}` as in the protocol; status noServer when nobody can answer."""
         ...
