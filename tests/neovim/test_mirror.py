@@ -30,7 +30,7 @@ def test_every_event_the_plugin_acts_on_is_one_of_the_wire() -> None:
 
 def test_every_event_that_is_drawn_is_listed() -> None:
     listed = set(_strings("events"))
-    for name in ("chat.lua", "session.lua"):
+    for name in ("drawing.lua", "session.lua"):
         drawn = set(re.findall(r"^  (\w+) = function\(", (LUA / name).read_text(), re.M))
         assert drawn & set(WIRE["events"]) <= listed
 

@@ -68,6 +68,7 @@ M.events = {
   "status",
   "queued",
   "dequeued",
+  "completed",
   "unqueued",
   "notice",
   "turnFinished",
