@@ -101,6 +101,7 @@ def test_an_argument_that_may_be_a_denied_command_asks(shared_ws: Scratch, comma
         "seq 3 | xargs sh -c 'true'",
         "ls | xargs -I{} env {}",
         f"sudo {'x ' * 300}",
+        f"echo {'x ' * 2000}| xargs echo",
         functools.reduce(lambda text, _: f"bash -c {shlex.quote(text)}", range(6), "ls -la"),
     ],
 )

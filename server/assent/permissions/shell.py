@@ -137,13 +137,14 @@ def _guessed(guess: Guess, command: Command, place: _Place) -> Iterator[Part]:
     ):
         if said:
             collected.append(said)
+    own = {id(word) for word in command.words}
     for tail in guess.tails:
         if guess.weak:
             yield Part(argv=tuple(word.text for word in tail), known=False, certain=False, weak=True)
         else:
-            part = _judged(replace(command, words=tail, redirects=()), place)
-            named = () if tail[-1] is command.words[-1] else part.maybe  # the whole command names these already
-            yield replace(part, certain=False, inner=True, maybe=named)
+            named = id(tail[-1]) in own  # then the whole command names all files of its tail already
+            part = _judged(replace(command, words=tail, redirects=(), naming=not named), place)
+            yield replace(part, certain=False, inner=True)
     for text in guess.texts:
         if place.nesting >= MAX_NESTING:
             place.unchecked.append("shell text inside shell text, too deep to follow")

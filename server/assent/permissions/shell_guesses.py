@@ -138,8 +138,11 @@ def _handed_on(command: Command, text: str | None) -> Iterator[Guess]:
     if not inner:
         return
     if text is not None:
-        filled = _filled(inner, text, marker)
-        yield Guess(tails=(filled, *_tails(filled)), texts=tuple(_texts(filled, name="")))
+        filled = _filled(inner, text, marker)[:MAX_TAILS]
+        begins = _tails(filled)[: len(inner)]  # where a wrapper among its words would find its own command
+        yield Guess(tails=(filled, *begins), texts=tuple(_texts(filled, name="")))
+        if len(filled) == MAX_TAILS:
+            yield Guess(unchecked="xargs hands on more than can be looked at")
         return
     name = program(inner[0])
     why = f"what xargs hands to `{name}` is nowhere to be read"

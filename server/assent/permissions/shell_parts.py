@@ -59,6 +59,8 @@ def uses(words: list[Word], directories: Directories) -> tuple[PathUse, ...]:
 def named_files(command: Command) -> tuple[PathUse, ...]:
     """Every word, and every value inside a flag, that could name a file."""
     found: list[PathUse] = []
+    if not command.naming:
+        return ()
     for word in command.words[1 : MAX_ARGUMENTS + 1]:
         texts = [word.text]
         if "=" in word.text:

@@ -35,6 +35,7 @@ class Command:
     directories: Directories = None
     given: str | None = None  # text it gets by a heredoc or a here-string
     feeders: tuple["Command", ...] = ()  # what a pipe feeds it with
+    naming: bool = True  # False: part of a command whose words are looked at anyway
 
     @property
     def argv(self) -> tuple[str, ...]:
