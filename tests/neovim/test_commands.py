@@ -13,23 +13,23 @@ pytestmark = pytest.mark.editor
 TRUSTED = "vim.g.assent = vim.tbl_extend('force', vim.g.assent, { trusted = true })\n"
 
 
-def test_a_visual_selection_is_asked_about_and_reaches_the_model(start: Start, model: FakeApi) -> None:
+def test_a_visual_selection_is_asked_about_and_reaches_the_model(newest: Start, model: FakeApi) -> None:
     model.reply(text("It returns a greeting."))
     config = (
         "vim.keymap.set('x', 'gA', '<Plug>(assent-ask)')\nvim.ui.input = function(_, done) done('what is it?') end\n"
     )
-    editor = start(env=model.env, config=config)
+    editor = newest(env=model.env, config=config)
     editor.type("ggjVgA")
     editor.see("## You", "what is it?", "It returns a greeting.")
     prompt = str(model.calls[0].body["messages"])
     assert 'return "Helo"' in prompt and "[Lines 2 to 2 of" in prompt
 
 
-def test_the_inline_prompt_changes_the_lines_it_is_about_without_opening_a_chat(start: Start, model: FakeApi) -> None:
+def test_the_inline_prompt_changes_the_lines_it_is_about_without_opening_a_chat(newest: Start, model: FakeApi) -> None:
     model.reply(tool("Read", file_path="greeter.py"))
     model.reply(tool("Edit", file_path="greeter.py", old_string='"Helo"', new_string='"Hello"'))
     model.reply(text("Fixed."))
-    editor = start(env=model.env, config="vim.ui.input = function(_, done) done('fix the spelling') end\n")
+    editor = newest(env=model.env, config="vim.ui.input = function(_, done) done('fix the spelling') end\n")
     editor.type("ggj:Assent prompt<CR>")
     screen = editor.see("hunk 1 of 1", 'return "Hello"')
     assert "sends · @ files" not in screen
@@ -64,11 +64,11 @@ end
     assert "misspelt greeting" in json.dumps(model.calls[0].body["messages"])
 
 
-def test_always_shows_its_rule_and_writes_it_for_the_project(start: Start, model: FakeApi) -> None:
+def test_always_shows_its_rule_and_writes_it_for_the_project(newest: Start, model: FakeApi) -> None:
     model.reply(tool("Bash", command="touch one"))
     model.reply(tool("Bash", command="touch one two"))
     model.reply(text("Both made."))
-    editor = start(env=model.env, config=TRUSTED + "vim.ui.select = function(items, _, done) done(items[1], 1) end\n")
+    editor = newest(env=model.env, config=TRUSTED + "vim.ui.select = function(items, _, done) done(items[1], 1) end\n")
     open_chat(editor)
     send(editor, "make them")
     editor.see("s and a allow Bash(touch one:*) from now on", "a always")
@@ -79,13 +79,13 @@ def test_always_shows_its_rule_and_writes_it_for_the_project(start: Start, model
     assert settings["permissions"]["allow"] == ["Bash(touch one:*)"]
 
 
-def test_a_subagent_shows_on_the_line_of_its_call_and_its_asks_wait_like_others(start: Start, model: FakeApi) -> None:
+def test_a_subagent_shows_on_the_line_of_its_call_and_its_asks_wait_like_others(newest: Start, model: FakeApi) -> None:
     task = {"description": "count files", "prompt": "Count the files.", "subagent_type": "general-purpose"}
     model.when(lambda call: "There is one." in str(call.tool_results), Reply(parts=(text("One file, it says."),)))
     model.when(lambda call: "touch counted" in str(call.messages), Reply(parts=(text("There is one."),)))
     model.when("Count the files.", Reply(parts=(tool("Bash", command="touch counted"),)))
     model.reply(tool("Agent", task))
-    editor = start(env=model.env)
+    editor = newest(env=model.env)
     open_chat(editor)
     send(editor, "how many files?")
     screen = editor.see("Assent asks", "$ touch counted", "Agent", "count files")
@@ -96,12 +96,12 @@ def test_a_subagent_shows_on_the_line_of_its_call_and_its_asks_wait_like_others(
     assert sum("Agent" in line for line in editor.lines(f"assent://chat/{session(editor)}")) == 1
 
 
-def test_thinking_and_output_are_folded_and_open_like_any_fold(start: Start, model: FakeApi) -> None:
+def test_thinking_and_output_are_folded_and_open_like_any_fold(newest: Start, model: FakeApi) -> None:
     model.reply(
         thinking("First this.\nThen that.\nAt last."), text("Thought through."), tool("Bash", command="seq 1 9")
     )
     model.reply(text("Counted."))
-    editor = start(env=model.env)
+    editor = newest(env=model.env)
     open_chat(editor)
     send(editor, "think")
     screen = editor.see("⋯ thought, 3 lines", "⋯ output, 9 lines", "Counted.")
@@ -110,11 +110,11 @@ def test_thinking_and_output_are_folded_and_open_like_any_fold(start: Start, mod
     editor.see("┊ Then that.")
 
 
-def test_the_status_line_says_what_is_going_on(start: Start, model: FakeApi) -> None:
+def test_the_status_line_says_what_is_going_on(newest: Start, model: FakeApi) -> None:
     model.reply(text("Once ", hold("more"), "upon a time."))
     model.reply(tool("Bash", command="touch made"))
     model.reply(text("The end."))
-    editor = start(env=model.env)
+    editor = newest(env=model.env)
     assert "Assent" not in editor.look().splitlines()[-2]
     open_chat(editor)
     send(editor, "tell me")
@@ -127,8 +127,8 @@ def test_the_status_line_says_what_is_going_on(start: Start, model: FakeApi) -> 
     editor.see("The end.", "Assent ●")
 
 
-def test_trusting_the_folder_is_remembered_and_can_be_taken_back(start: Start) -> None:
-    editor = start()
+def test_trusting_the_folder_is_remembered_and_can_be_taken_back(newest: Start) -> None:
+    editor = newest()
     (editor.project / ".assent").mkdir()
     (editor.project / ".assent" / "settings.json").write_text('{"permissions": {"allow": ["Bash(touch made)"]}}')
     editor.command("Assent trust")
@@ -164,8 +164,8 @@ def test_model_and_mode_are_chosen_and_shown(newest: Start, model: FakeApi) -> N
     editor.see("claude-haiku-5-5 · plan")
 
 
-def test_typing_an_at_opens_a_menu_that_follows_the_typing_and_writes_nothing_by_itself(start: Start) -> None:
-    editor = start()
+def test_typing_an_at_opens_a_menu_that_follows_the_typing_and_writes_nothing_by_itself(newest: Start) -> None:
+    editor = newest()
     open_chat(editor)
     editor.type("ilook at @gree")
     editor.see("look at @gree", "greeter.py")
@@ -181,8 +181,8 @@ def test_typing_an_at_opens_a_menu_that_follows_the_typing_and_writes_nothing_by
     )
 
 
-def test_the_prompt_is_completed_by_the_language_server_for_every_completion_plugin(start: Start) -> None:
-    editor = start()
+def test_the_prompt_is_completed_by_the_language_server_for_every_completion_plugin(newest: Start) -> None:
+    editor = newest()
     open_chat(editor)
     editor.type("ilook at @gree")
     editor.until(lambda: editor.lines(f"assent://prompt/{session(editor)}") == ["look at @gree"], "for the words")
@@ -200,14 +200,14 @@ return labels
     assert any("greeter.py" in label for label in found)
 
 
-@pytest.mark.parametrize("layout", ["right", "left", "bottom", "tab", "float"])
-def test_the_chat_opens_where_it_is_wanted_and_closes_leaving_the_file(newest: Start, layout: str) -> None:
+def test_the_chat_opens_where_it_is_wanted_and_closes_leaving_the_file_and_the_words(newest: Start) -> None:
     editor = newest()
-    editor.command(f"Assent chat {layout}")
-    screen = editor.see("sends · @ files", "idle")
-    assert ("def greet():" in screen) == (layout != "tab")
+    open_chat(editor)
     editor.type("iwords kept<Esc>q")
-    editor.until(lambda: "sends · @ files" not in editor.look(), "for the chat to close")
-    editor.see("def greet():")
-    editor.command("Assent chat")
-    editor.see("words kept", "sends · @ files")
+    for layout in ("right", "left", "bottom", "tab", "float"):
+        editor.until(lambda: "sends · @ files" not in editor.look(), "for the chat to close")
+        editor.see("def greet():")
+        editor.command(f"Assent chat {layout}")
+        screen = editor.see("sends · @ files", "idle", "words kept")
+        assert ("def greet():" in screen) == (layout != "tab")
+        editor.type("q")

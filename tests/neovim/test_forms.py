@@ -58,9 +58,9 @@ def answered(editor: Neovim, answer: Path) -> Any:
     return json.loads(answer.read_text())
 
 
-def test_a_form_is_asked_field_by_field_and_what_does_not_fit_is_asked_again(start: Start, tmp_path: Path) -> None:
+def test_a_form_is_asked_field_by_field_and_what_does_not_fit_is_asked_again(newest: Start, tmp_path: Path) -> None:
     config = "_G.typed = { 'A', 'Ada', 'many', '9', '3' }\n_G.picks = { 'Grün', 'yes', 's', 'l', 'Done' }\n"
-    editor, answer = ask(start, tmp_path, {"message": "Who are you?", "schema": FORM}, config)
+    editor, answer = ask(newest, tmp_path, {"message": "Who are you?", "schema": FORM}, config)
     editor.see("Assent has a question", "Who are you?", "<CR> answer · n decline")
     editor.type("i5<Esc>")  # typed for the prompt
     assert editor.lua("return #_G.asked") == 0 and not answer.exists()
@@ -75,6 +75,7 @@ def test_a_form_is_asked_field_by_field_and_what_does_not_fit_is_asked_again(sta
     assert "Assent has a question" not in editor.look()
 
 
+@pytest.mark.torture  # a variation of the scene above it
 def test_a_form_that_is_left_half_way_goes_on_waiting_and_can_be_declined(newest: Start, tmp_path: Path) -> None:
     editor, answer = ask(newest, tmp_path, {"message": "Who are you?", "schema": FORM}, "_G.typed, _G.picks = {}, {}\n")
     editor.see("Who are you?")
@@ -88,9 +89,9 @@ def test_a_form_that_is_left_half_way_goes_on_waiting_and_can_be_declined(newest
     assert answered(editor, answer) == {"action": "decline"}
 
 
-def test_an_address_is_shown_whole_and_opened_only_when_the_user_says_so(start: Start, tmp_path: Path) -> None:
+def test_an_address_is_shown_whole_and_opened_only_when_the_user_says_so(newest: Start, tmp_path: Path) -> None:
     question = {"message": "Sign in, please", "url": "https://example.org/sign-in?state=1"}
-    editor, answer = ask(start, tmp_path, question, "_G.picks = { 'Open' }\n")
+    editor, answer = ask(newest, tmp_path, question, "_G.picks = { 'Open' }\n")
     editor.see("Assent has a question", "Sign in, please", "https://example.org/sign-in?state=1")
     assert editor.lua("return _G.opened == nil")
     editor.command("Assent answer")
@@ -99,6 +100,7 @@ def test_an_address_is_shown_whole_and_opened_only_when_the_user_says_so(start: 
     assert editor.lua("return _G.opened") == "https://example.org/sign-in?state=1"
 
 
+@pytest.mark.torture  # a variation of the scene above it
 def test_an_address_that_is_no_web_page_is_never_opened(newest: Start, tmp_path: Path) -> None:
     editor, answer = ask(newest, tmp_path, {"message": "Look", "url": "file:///etc/passwd"}, "_G.picks = { 'Open' }\n")
     editor.see("file:///etc/passwd")

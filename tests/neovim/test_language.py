@@ -30,7 +30,7 @@ def answers(model: FakeApi) -> list[str]:
     return [str(results[key]["content"]) for key in sorted(results)]
 
 
-def test_the_agents_lookups_are_answered_by_the_users_own_language_server(start: Start, model: FakeApi) -> None:
+def test_the_agents_lookups_are_answered_by_the_users_own_language_server(newest: Start, model: FakeApi) -> None:
     here = {"file_path": "greeter.py", "line": 6, "symbol": "greet"}
     model.reply(
         tool("Definition", here),
@@ -42,7 +42,7 @@ def test_the_agents_lookups_are_answered_by_the_users_own_language_server(start:
         tool("CodeActions", file_path="greeter.py", line=2),
     )
     model.reply(text("Now I know."))
-    editor = start(env=model.env)
+    editor = newest(env=model.env)
     attach(editor)
     open_chat(editor)
     send(editor, "look around")
@@ -57,10 +57,10 @@ def test_the_agents_lookups_are_answered_by_the_users_own_language_server(start:
     assert actions == "Spell it right: Helo is Hello"
 
 
-def test_a_rename_computed_by_the_language_server_is_reviewed_like_any_edit(start: Start, model: FakeApi) -> None:
+def test_a_rename_computed_by_the_language_server_is_reviewed_like_any_edit(newest: Start, model: FakeApi) -> None:
     model.reply(tool("Rename", file_path="greeter.py", line=6, symbol="greet", new_name="hail"))
     model.reply(text("Renamed."))
-    editor = start(env=model.env)
+    editor = newest(env=model.env)
     attach(editor)
     open_chat(editor)
     send(editor, "rename it")
@@ -104,6 +104,7 @@ def test_the_model_is_told_of_problems_that_its_edit_brought(newest: Start, mode
     assert ":2:" not in told  # it was there before
 
 
+@pytest.mark.torture  # a variation of the scene above it
 def test_a_file_that_is_not_open_is_asked_about_too(newest: Start, model: FakeApi) -> None:
     model.reply(tool("Definition", file_path="other.py", line=2, symbol="late"))
     model.reply(text("There."))
@@ -116,6 +117,7 @@ def test_a_file_that_is_not_open_is_asked_about_too(newest: Start, model: FakeAp
     assert answers(model) == ["other.py:1: def late(): ..."]
 
 
+@pytest.mark.torture  # a variation of the scene above it
 def test_without_a_language_server_the_model_is_told_what_to_use_instead(newest: Start, model: FakeApi) -> None:
     model.reply(tool("Definition", file_path="greeter.py", line=1, symbol="greet"))
     model.reply(text("So be it."))

@@ -10,8 +10,8 @@ pytestmark = pytest.mark.editor
 ASKED = "replace 'Helo' by 'Hello' in greeter.py"
 
 
-def test_typing_into_a_hunk_marks_it_as_a_conflict_and_the_other_lives(start: Start) -> None:
-    editor = start()
+def test_typing_into_a_hunk_marks_it_as_a_conflict_and_the_other_lives(newest: Start) -> None:
+    editor = newest()
     open_chat(editor)
     send(editor, ASKED)
     editor.see("hunk 1 of 2", "hunk 2 of 2")
@@ -23,9 +23,9 @@ def test_typing_into_a_hunk_marks_it_as_a_conflict_and_the_other_lives(start: St
     assert editor.lines()[1] == '    return "Helo"  # mine'
 
 
-def test_a_file_to_review_opens_beside_the_others_without_taking_the_focus(start: Start) -> None:
+def test_a_file_to_review_opens_beside_the_others_without_taking_the_focus(newest: Start) -> None:
     option = "vim.g.assent = vim.tbl_extend('force', vim.g.assent, { review = { open_files = true } })\n"
-    editor = start(config=option)
+    editor = newest(config=option)
     (editor.project / "other.txt").write_text("Helo\n")
     open_chat(editor)
     send(editor, "replace 'Helo' by 'Hello' in other.txt")
@@ -50,12 +50,12 @@ def test_a_file_to_review_that_is_not_shown_is_told_of_and_next_goes_there_from_
     assert "sends · @ files" in screen  # the chat keeps its windows
 
 
-def test_the_list_and_the_keys_go_across_files(start: Start, model: FakeApi) -> None:
+def test_the_list_and_the_keys_go_across_files(newest: Start, model: FakeApi) -> None:
     model.reply(
         tool("Write", file_path="first.txt", content="one\n"), tool("Write", file_path="second.txt", content="two\n")
     )
     model.reply(text("Written."))
-    editor = start(env=model.env, config="vim.g.assent = vim.tbl_extend('force', vim.g.assent, { trusted = true })\n")
+    editor = newest(env=model.env, config="vim.g.assent = vim.tbl_extend('force', vim.g.assent, { trusted = true })\n")
     open_chat(editor)
     editor.command("Assent mode acceptEdits")
     editor.see("· acceptEdits")
@@ -75,8 +75,8 @@ def test_the_list_and_the_keys_go_across_files(start: Start, model: FakeApi) -> 
     assert (editor.project / "second.txt").read_text() == "two\n"
 
 
-def test_the_diff_split_shows_the_file_with_every_hunk_taken(start: Start) -> None:
-    editor = start()
+def test_the_diff_split_shows_the_file_with_every_hunk_taken(newest: Start) -> None:
+    editor = newest()
     open_chat(editor)
     send(editor, ASKED)
     editor.see("hunk 2 of 2")
