@@ -12,6 +12,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def outcome(built: Path) -> Outcome:
     }
     # Two at a time: a workbench mostly waits for the other programs around it.
     with ThreadPoolExecutor(max_workers=2) as players:
-        output = "".join(players.map(lambda scenes: _play(scenes, environment), SCENES))
+        output = "".join(players.map(_play, SCENES, repeat(environment)))
     passed = {line.split(" - ", 1)[1].strip() for line in output.splitlines() if re.match(r"\s*ok \d+ - ", line)}
     return Outcome(passed=passed, output=output)
 
