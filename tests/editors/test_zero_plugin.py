@@ -70,6 +70,12 @@ def helix(project: Path, env: dict[str, str]) -> Iterator[Terminal]:
 
 def send_from_emacs(emacs: Terminal) -> str:
     emacs.type("\x03\x03")  # C-c C-c
+    while "Timed out" in emacs.until(
+        lambda: "Pick an action" in emacs.screen() or "Timed out" in emacs.screen(), "for the code actions"
+    ):
+        emacs.type("\x07")  # C-g; on a busy machine the server was still starting, and eglot waits ten seconds only
+        emacs.until(lambda: "Timed out" not in emacs.screen(), "for the message to go")
+        emacs.type("\x03\x03")
     emacs.see("Pick an action", "Assent: Send")
     emacs.type("\r")
     return emacs.see("## Assent", "not a language model", "Choose an option")
