@@ -1,6 +1,11 @@
 """What files were before the agent changed them (S3)."""
 
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from assent.storage.history import FileHistory, Past, digest_of
 from assent.types.ports import FileText
@@ -34,3 +39,32 @@ def test_bytes_come_back_as_they_were_whatever_the_encoding(tmp_path: Path) -> N
     assert pasts["/bom"].data == b"\xef\xbb\xbfx"
     assert pasts["/new"].data is None
     assert not pasts["/new"].known  # no `after`: we do not know whether the edit happened
+
+
+@pytest.mark.parametrize("size", [0, 2_000_000])
+def test_several_threads_may_write_at_once(tmp_path: Path, size: int) -> None:
+    """A big file is copied in a thread while the editor lands another edit."""
+    often, usual = 1e-6, sys.getswitchinterval()
+    sys.setswitchinterval(often)
+    try:
+        for run in range(10):
+            write_from_threads(tmp_path / str(run), "y" * size)
+    finally:
+        sys.setswitchinterval(usual)
+
+
+def write_from_threads(folder: Path, text: str) -> None:
+    history = FileHistory(folder)
+    start = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        start.wait()
+        history.before(f"/f{number}", file(f"{text}{number % 2}"), at=1)
+        history.after(f"/f{number}", file("after"))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    found = FileHistory(folder).since(0)
+    assert sorted((past.path, past.text) for past in found) == [(f"/f{n}", f"{text}{n % 2}") for n in range(8)]
+    assert all(past.known for past in found)
+    assert not list(folder.glob("*.part*"))

@@ -40,9 +40,16 @@ class FileList:
 
 
 def fill(files: FileList, names: list[str]) -> None:
-    folded = [name.casefold() for name in names]
-    own = [name[name.rfind("/", 0, -1) + 1 :] for name in folded]
+    _take(files, names, *_forms(names))
+
+
+def _take(files: FileList, names: list[str], folded: list[str], own: list[str]) -> None:
     files.names, files.folded, files.own = names, folded, own
+
+
+def _forms(names: list[str]) -> tuple[list[str], list[str]]:
+    folded = [name.casefold() for name in names]
+    return folded, [name[name.rfind("/", 0, -1) + 1 :] for name in folded]
 
 
 class Completion:
@@ -77,7 +84,9 @@ class Completion:
 
     async def _refresh(self, known: FileList) -> None:
         try:
-            await anyio.to_thread.run_sync(lambda: fill(known, list_files(known.root)))
+            names = await anyio.to_thread.run_sync(list_files, known.root)
+            folded, own = await anyio.to_thread.run_sync(_forms, names)
+            _take(known, names, folded, own)  # here, not in the thread: someone may be reading the three lists
         finally:
             known.made = self._clock()
             known.making = None

@@ -2,11 +2,13 @@
 
 An append-only list of changes, each with the transcript offset at which it happened, and the contents by hash. A
 change is two records: `before` is written ahead of the edit, `after` when it is done. Only what the agent changed is
-ever in here, and `after` is how we know whether someone else has touched the file since.
+ever in here, and `after` is how we know whether someone else has touched the file since. Several threads may write.
 """
 
 import contextlib
 import hashlib
+import secrets
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,24 +40,28 @@ class FileHistory:
         self._folder = folder
         self._journal: Journal | None = None
         self._last: dict[str, str | None] = {}  # path → hash of the last `before`, to leave out the second of a pair
+        self._writing = threading.Lock()  # for the list; contents have names of their own
 
     def before(self, path: str, file: FileText | None, *, at: int, turn_id: str = "", tool_use_id: str = "") -> None:
         """The file is about to be changed."""
         digest = self._keep(file)
-        if path in self._last and self._last[path] == digest:
-            return
-        self._last[path] = digest
         record: Json = {"type": "before", "path": path, "sha256": digest, "at": at, "turnId": turn_id}
         if tool_use_id:
             record["toolUseId"] = tool_use_id
         if file is not None:
             record |= {"encoding": file.encoding, "bom": file.bom.hex()}
-        self._open().append(record)
+        with self._writing:
+            if path in self._last and self._last[path] == digest:
+                return
+            self._last[path] = digest
+            self._open().append(record)
 
     def after(self, path: str, file: FileText | None) -> None:
         """The change is made; the file is this now."""
-        self._last.pop(path, None)
-        self._open().append({"type": "after", "path": path, "sha256": digest_of(file)})
+        record: Json = {"type": "after", "path": path, "sha256": digest_of(file)}
+        with self._writing:
+            self._last.pop(path, None)
+            self._open().append(record)
 
     def since(self, at: int) -> list[Past]:
         """Every file the agent changed at or after this offset, as it was before the first of those changes."""
@@ -96,7 +102,7 @@ class FileHistory:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         kept = self._folder / digest
         if not kept.exists():
-            temporary = kept.with_suffix(".part")
+            temporary = kept.with_suffix(f".part{secrets.token_hex(4)}")
             temporary.write_bytes(content_of(file))
             temporary.replace(kept)
         return digest
