@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from acp.schema import ClientCapabilities, FileSystemCapabilities
 
-from acpclient import Running, always, running
+from acpclient import FILES, Running, always
 from fakeapi import FakeApi, text, tool
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -142,23 +142,25 @@ async def test_an_editor_that_formats_on_saving_is_reported_as_it_is(
     assert "changed the text further" in told(api) and "# formatted" in told(api)
 
 
-async def test_a_client_without_files_leaves_them_to_the_disk(api: FakeApi, place: Path, workspace: Path) -> None:
+async def test_a_client_without_files_leaves_them_to_the_disk(run: Running, api: FakeApi, workspace: Path) -> None:
     edits(api)
-    async with running(place / "plain", env=api.env, capabilities=ClientCapabilities()) as run:
-        run.editor.buffers[str(workspace / "greeter.py")] = UNSAVED
-        run.editor.answer = always("allow")
+    run.editor.buffers[str(workspace / "greeter.py")] = UNSAVED
+    run.editor.answer = always("allow")
+    await run.introduce(ClientCapabilities())
+    try:
         await run.prompt(await run.new(workspace), "fix it")
-        assert run.editor.written == []
-    assert '"Hello"' in (workspace / "greeter.py").read_text()
+    finally:
+        await run.introduce(FILES)
+    assert run.editor.written == [] and '"Hello"' in (workspace / "greeter.py").read_text()
 
 
 async def test_a_client_that_only_reads_never_has_its_unsaved_text_forked(
-    api: FakeApi, place: Path, workspace: Path
+    run: Running, api: FakeApi, workspace: Path
 ) -> None:
     file = workspace / "greeter.py"
-    reads = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=False))
-    async with running(place / "reads", env=api.env, capabilities=reads) as run:
-        run.editor.answer = always("allow")
+    run.editor.answer = always("allow")
+    await run.introduce(ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True, write_text_file=False)))
+    try:
         edits(api)
         session = await run.new(workspace)
         await run.prompt(session, "fix it")
@@ -166,4 +168,6 @@ async def test_a_client_that_only_reads_never_has_its_unsaved_text_forked(
         run.editor.buffers[str(file)] = UNSAVED
         edits(api)
         await run.prompt(session, "fix it")
-        assert '"Hello"' in file.read_text() and "unsaved changes in the editor" in told(api)
+    finally:
+        await run.introduce(FILES)
+    assert '"Hello"' in file.read_text() and "unsaved changes in the editor" in told(api)

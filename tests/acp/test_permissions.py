@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from acp.schema import ClientCapabilities, ElicitationCapabilities, ElicitationFormCapabilities, FileEditToolCallContent
 
-from acpclient import Asked, Editor, Running, always, running
+from acpclient import FILES, Asked, Running, always
 from fakeapi import FakeApi, text, tool
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -158,14 +158,17 @@ async def test_a_question_is_declined_where_the_client_has_no_forms(
     assert "did not answer" in str(result["content"])
 
 
-async def test_a_question_is_a_form_where_the_client_has_them(api: FakeApi, place: Path, workspace: Path) -> None:
+async def test_a_question_is_a_form_where_the_client_has_them(run: Running, api: FakeApi, workspace: Path) -> None:
     api.reply(tool("AskUserQuestion", questions=[QUESTION, {**QUESTION, "multiSelect": True}]))
     api.reply(text("Painted."))
-    editor = Editor(form={"q1": "Blue", "q2": ["Red", "Mauve"], "q2_other": "matt"})
-    forms = ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()))
-    async with running(place / "forms", env=api.env, editor=editor, capabilities=forms) as run:
+    run.editor.form = {"q1": "Blue", "q2": ["Red", "Mauve"], "q2_other": "matt"}
+    forms = ElicitationCapabilities(form=ElicitationFormCapabilities())
+    await run.introduce(ClientCapabilities(elicitation=forms))
+    try:
         await run.prompt(await run.new(workspace), "paint it")
-    [(_, mode)] = editor.forms
+    finally:
+        await run.introduce(FILES)
+    [(_, mode)] = run.editor.forms
     schema = json.loads(mode.requested_schema.model_dump_json(by_alias=True, exclude_none=True))
     assert [choice["const"] for choice in schema["properties"]["q1"]["oneOf"]] == ["Red", "Blue"]
     [result] = api.requests[-1].tool_results.values()

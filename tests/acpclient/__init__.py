@@ -181,6 +181,11 @@ class Running:
     process: asyncio.subprocess.Process
     hello: InitializeResponse | None = None
 
+    async def introduce(self, capabilities: ClientCapabilities) -> None:
+        """Say who we are, perhaps once more: a program is dear to start, and what a client offers is not."""
+        async with asyncio.timeout(PATIENCE):
+            self.hello = await self.agent.initialize(protocol_version=1, client_capabilities=capabilities)
+
     async def prompt(self, session_id: str, *parts: Any) -> PromptResponse:
         blocks = [TextContentBlock(type="text", text=part) if isinstance(part, str) else part for part in parts]
         async with asyncio.timeout(PATIENCE):
@@ -243,8 +248,7 @@ async def running(
     run = Running(editor, agent, process)
     try:
         if initialize:
-            async with asyncio.timeout(PATIENCE):
-                run.hello = await agent.initialize(protocol_version=1, client_capabilities=capabilities)
+            await run.introduce(capabilities)
         yield run
     finally:
         await agent.close()
