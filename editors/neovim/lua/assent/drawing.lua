@@ -153,9 +153,10 @@ local draw = {
     if summary == "" and event.isError then
       summary = all[1]
     end
+    local said_already = chat.text:line(id):find(summary, 1, true) ~= nil
     chat.text:state(
       id,
-      (event.isError and "✗ " or "✓ ") .. summary,
+      (event.isError and "✗ " or "✓ ") .. (said_already and "" or summary),
       event.isError and "DiagnosticError" or "DiagnosticOk"
     )
     if output == "" or vim.trim(output) == vim.trim(summary) then

@@ -150,6 +150,17 @@ function Transcript:head(key, line)
   end)
 end
 
+--- The first line of an entry.
+---@param key string
+---@return string
+function Transcript:line(key)
+  if not vim.api.nvim_buf_is_loaded(self.bufnr) then
+    return ""
+  end
+  local row = self:rows(self.entries[key]) + self.entries[key].blank
+  return vim.api.nvim_buf_get_lines(self.bufnr, row, row + 1, false)[1] or ""
+end
+
 --- What stands at the end of an entry's first line: its state.
 ---@param key string
 ---@param text string
