@@ -180,6 +180,14 @@ async def test_the_users_message_is_on_disk_before_any_call_goes_out() -> None: 
         )
 
 
+async def test_nobody_hears_of_a_turn_before_its_prompt_is_on_disk() -> None:  # Q4: persist, then init
+    async with Stage(tools=[Echo()], ahead=1) as stage:
+        stage.api.reply(text("ok"))
+        on_disk: list[int] = []
+        await stage.turn("remember me", on_message=lambda _at, _message: on_disk.append(stage.transcript.durable))
+        assert on_disk[0] == 1
+
+
 async def test_nothing_is_written_without_persist_and_bare_still_flushes() -> None:  # Q2 persist, bare
     async with Stage(persist=False) as stage:
         stage.api.reply(text("ok"))
@@ -219,9 +227,9 @@ async def test_a_prompt_hook_can_add_context_or_stop_the_prompt() -> None:
         stage.api.reply(text("ok"))
         await stage.turn("hello")
         assert "The build is red." in str(stage.api.calls[0].messages)
-        stopped = await stage.turn("my secret is 1234")
+        stopped = await stage.turn("my secret is swordfish")
         assert stopped.result.terminal == "hook_stopped"
-        assert "1234" not in str(stage.transcript.written)
+        assert "swordfish" not in str(stage.transcript.written)
         assert len(stage.api.calls) == 1
 
 
