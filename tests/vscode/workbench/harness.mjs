@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -75,8 +75,14 @@ export class Workbench {
   async openWindow(open = this.folder) {
     const kind = open.endsWith(".code-workspace") ? "workspace" : "folder";
     this.page = await this.context.newPage();
-    await this.page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(open)}`);
-    await this.page.locator(".monaco-workbench").waitFor();
+    const named = this.page.locator(".part.titlebar").filter({ hasText: basename(open, ".code-workspace") });
+    // On a machine that is very busy the workbench now and then gives up reading a workspace and opens empty.
+    for (let tries = 1, opened = false; !opened; tries += 1) {
+      await this.page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(open)}`);
+      await this.page.locator(".monaco-workbench").waitFor();
+      opened = await named.waitFor({ timeout: PATIENCE / 2 }).then(() => true, () => false);
+      if (!opened && tries === 3) throw new Error(`the workbench does not open ${open}`);
+    }
     await this.openChat();
     return this.page;
   }
