@@ -5,7 +5,6 @@ to ask and no editor. Neither imports anything heavy: `App.warm_up` does that in
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,8 +32,9 @@ from assent.model.choice import Models
 from assent.model.settings import ModelSettings, model_settings
 from assent.permissions import lookups, shell
 from assent.permissions.chain import decide
-from assent.permissions.context import PermissionContext, Policy
+from assent.permissions.context import PermissionContext
 from assent.permissions.explain import explain
+from assent.permissions.managed import ManagedPolicy
 from assent.permissions.rules import RuleSet, parse_rule
 from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
 from assent.sessions.hub import Sessions
@@ -49,8 +49,7 @@ from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
-from assent.types.hardening import hardening_env
-from assent.types.permissions import Action, Decision, RuleSource, Verdict
+from assent.types.permissions import Action, Decision, Verdict
 from assent.types.ports import CanUseTool, ToolCall, Workspace
 from assent.types.usage import Usage
 
@@ -106,6 +105,7 @@ class App:
         self._options = options
         self._interactive = options.interactive
         self.settings = SettingsFiles(config_dir=paths.config_dir(), cli=options.settings, parse_rule=parse_rule)
+        self._policy = ManagedPolicy(self.settings.policy_file)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
         self.models = Models(self._model_settings(options), offline_only=options.offline)
         self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model, book=self._book)
@@ -156,7 +156,7 @@ class App:
         for folder in self._roots() or (self._home,):
             for problem in self.settings.load(folder, trusted=self.trust.trusted(folder)).problems:
                 found[str(problem)] = {"kind": "settings", "text": str(problem), "hint": problem.hint}
-        for text in self._policy().problems:
+        for text in self._policy.current().problems:
             found[text] = {"kind": "policy", "text": text, "hint": "Ask whoever manages this machine."}
         return list(found.values())
 
@@ -272,7 +272,7 @@ class App:
                 hooks=self.hooks,
                 memory=self._memory if settings.get("memory", True) else None,
                 auto_memory=self._auto_memory(spec),
-                system_context=partial(git_context, spec.state.cwd, _git_env()) if spec.trusted else None,
+                system_context=partial(git_context, spec.state.cwd) if spec.trusted else None,
                 take_queued=spec.take_queued,
                 take_decisions=spec.take_decisions,
                 background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
@@ -360,7 +360,7 @@ class App:
                 mode=judgement.mode,
                 trusted=judgement.trusted,
                 rules=_rule_set(judgement.settings),
-                policy=self._policy(),
+                policy=self._policy.current(),
                 tools=frozenset(judgement.tools),
                 disabled_tools=dict.fromkeys(hidden, "it is switched off in this session"),
                 interactive=self._interactive,
@@ -373,11 +373,8 @@ class App:
             home=self._home,
             own_dirs=(str(paths.config_dir()), str(paths.data_dir())),
             rules=_rule_set(settings),
-            policy=self._policy(),
+            policy=self._policy.current(),
         )
-
-    def _policy(self) -> Policy:
-        return _read_policy(self.settings.policy_file)
 
 
 def _notes(cwd: str) -> Path:
@@ -389,36 +386,11 @@ def _rule_set(settings: Settings) -> RuleSet:
     """The rules of a merged view, parsed once per view."""
     known = _rule_sets.get(settings.rules)
     if known is None:
-        sources: dict[RuleSource, dict[str, list[str]]] = {}
-        for rule in settings.rules:
-            sources.setdefault(rule.source, {}).setdefault(rule.behaviour, []).append(rule.rule)
         if len(_rule_sets) > 200:
             _rule_sets.clear()
-        known = _rule_sets[settings.rules] = RuleSet.from_settings(sources)
+        known = RuleSet.from_rules((rule.rule, rule.source, rule.behaviour) for rule in settings.rules)
+        _rule_sets[settings.rules] = known
     return known
 
 
 _rule_sets: dict[tuple[object, ...], RuleSet] = {}
-_policies: dict[Path, tuple[int, Policy]] = {}
-
-
-def _read_policy(path: Path) -> Policy:
-    import json
-
-    try:
-        stamp = path.stat().st_mtime_ns
-    except OSError:
-        return Policy()
-    known = _policies.get(path)
-    if known is None or known[0] != stamp:
-        try:
-            policy = Policy.from_json(json.loads(path.read_bytes()))
-        except (OSError, ValueError) as error:
-            policy = Policy.broken(f"{path} cannot be read: {error}")
-        known = _policies[path] = (stamp, policy)
-    return known[1]
-
-
-def _git_env() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")}
-    return {**kept, **hardening_env()}

@@ -12,6 +12,7 @@ import orjson
 
 from assent.permissions.context import PermissionContext, Policy
 from assent.permissions.explain import explain
+from assent.permissions.managed import ManagedPolicy
 from assent.permissions.rules import Behaviour, RuleSet, parse_rule
 from assent.storage.paths import POLICY_FILE, config_dir, data_dir
 from assent.storage.settings import SettingsFiles
@@ -26,7 +27,7 @@ MAX_LINE = 1_000_000
 def run(stdin: TextIO, stdout: TextIO, *, policy_file: Path = POLICY_FILE, config: Path | None = None) -> int:
     """Answers every line; always 0, since a line nobody understands is answered too."""
     files = SettingsFiles(config_dir=config or config_dir(), policy_file=policy_file, parse_rule=parse_rule)
-    policy = read_policy(policy_file)
+    policy = ManagedPolicy(policy_file).current()
     for line in stdin:
         if not line.strip():
             continue
@@ -34,16 +35,6 @@ def run(stdin: TextIO, stdout: TextIO, *, policy_file: Path = POLICY_FILE, confi
         stdout.write(orjson.dumps(answer).decode() + "\n")
         stdout.flush()
     return 0
-
-
-def read_policy(file: Path) -> Policy:
-    """The managed policy; a file that is there but cannot be read restricts rather than vanishes."""
-    try:
-        return Policy.from_json(orjson.loads(file.read_bytes()))
-    except FileNotFoundError:
-        return Policy()
-    except (OSError, ValueError) as error:
-        return Policy.broken(f"{file}: {error}")
 
 
 def _answer(line: str, files: SettingsFiles, policy: Policy) -> Json:

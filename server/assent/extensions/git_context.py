@@ -3,17 +3,22 @@
 Runs git, so it is asked for only in trusted workspaces, with the environment that keeps git from running anything else.
 """
 
+import os
 import subprocess
 from collections.abc import Mapping
 
 import anyio
 
+from assent.types.hardening import hardening_env
+
 MOST_LINES = 40
 SECONDS = 2.0
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 
 
-async def git_context(cwd: str, env: Mapping[str, str]) -> str:
+async def git_context(cwd: str) -> str:
     """Branch, changed files and the last commits; empty where there is no repository."""
+    env = {**{name: os.environ[name] for name in PASSED_ON if name in os.environ}, **hardening_env()}
     status = await _git(cwd, env, "status", "--short", "--branch", "--untracked-files=normal")
     if not status:
         return ""
