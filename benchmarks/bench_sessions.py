@@ -152,7 +152,7 @@ def completion(root: Path) -> list[dict[str, Any]]:
             for _ in range(RUNS):
                 files.made = float("inf")
                 began = time.perf_counter()
-                await complete.complete(f"see @{query}", 5 + len(query), cwd=str(root), commands=())
+                await complete.complete(f"see @{query}", 5 + len(query), folders=[str(root)], commands=())
                 ours.append(time.perf_counter() - began)
                 began = time.perf_counter()
                 [name for name in files.folded if query in name]

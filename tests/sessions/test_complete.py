@@ -79,6 +79,11 @@ async def test_only_what_stands_before_the_cursor_counts(project: Path) -> None:
     assert (await completed(project, text, offset=8))[0]["insertText"] == "@src/parser.py"
 
 
+async def test_without_a_folder_no_file_is_offered(tmp_path: Path) -> None:
+    async with running(tmp_path, roots=lambda: ()) as app:
+        assert (await app.request("complete", text="@e", offset=2))["items"] == []
+
+
 async def test_commands_complete_at_the_start_only(project: Path) -> None:
     items = await completed(project, "/co")
     assert [item["insertText"] for item in items] == ["/compact ", "/cost", "/my:context"]

@@ -57,19 +57,17 @@ class Completion:
         self._lists: dict[str, FileList] = {}
         self._clock = clock
 
-    async def complete(
-        self, text: str, offset: int, *, cwd: str, commands: Sequence[Json], others: Sequence[str] = ()
-    ) -> list[Json]:
-        """`others` are the workspace's further folders: their files come after those of the session's own."""
+    async def complete(self, text: str, offset: int, *, folders: Sequence[str], commands: Sequence[Json]) -> list[Json]:
+        """`folders` are the session's own, if there is a session, and then the workspace's: files come in this order."""
         before = _before(text, offset)
         if (match := _COMMAND.search(before)) is not None:
             return command_items(match.group(1), commands)
         if (match := _FILE.search(before)) is not None:
             query = match.group(1).removeprefix('"')
-            found = [file_item(name) for name in best(await self.files(cwd), query.casefold())]
-            for root in others:
+            found: list[Json] = []
+            for root in folders:
                 names = best(await self.files(root), query.casefold()) if len(found) < MOST_ITEMS else []
-                found += [file_item(name, root=root) for name in names]
+                found += [file_item(name, root="" if root == folders[0] else root) for name in names]
             return found[:MOST_ITEMS]
         return []
 

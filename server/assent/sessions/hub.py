@@ -259,10 +259,11 @@ class Sessions:
         session = self.live.get(str(params.get("sessionId")))
         if session is None and params.get("sessionId"):
             library.found(self.deps.data_dir, params["sessionId"])  # raises unknownSession
-        cwd = session.cwd if session else next(iter(self.deps.roots()), "/")
-        commands = self.deps.commands(cwd, self.deps.trust.trusted(cwd))
-        others = [root for root in self.deps.roots() if root != cwd]
-        return {"items": await self._completion.complete(text, offset, cwd=cwd, commands=commands, others=others)}
+        own = (session.cwd,) if session else ()
+        folders = list(dict.fromkeys((*own, *self.deps.roots())))
+        first = next(iter(folders), "/")
+        commands = self.deps.commands(first, self.deps.trust.trusted(first))
+        return {"items": await self._completion.complete(text, offset, folders=folders, commands=commands)}
 
     async def get(self, params: Json) -> Session:
         """The session a request names: live, or opened from its file."""
