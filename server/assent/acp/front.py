@@ -4,9 +4,8 @@ Who cannot answer has not allowed: an unknown option, a malformed reply, an erro
 Only a client that has gone leaves the question open, for the next process to put again.
 """
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Literal, cast
 
 from acp.schema import ClientCapabilities, PermissionOption, ToolCallUpdate
@@ -17,6 +16,7 @@ from assent.acp import calls, forms
 from assent.acp.transport import LineTransport
 from assent.acp.updates import Translator, Update
 from assent.sessions.front import CannotAnswer, FrontFlags
+from assent.sessions.questions import Questions
 from assent.types.blocks import Json
 from assent.types.ports import ToolCall
 
@@ -35,7 +35,7 @@ class AcpFront:
     def __init__(self, transport: LineTransport) -> None:
         self._transport = transport
         self._translators: dict[str, Translator] = {}  # by session
-        self._asking: dict[str, asyncio.Task[Json]] = {}  # by requestId
+        self._questions = Questions()
         self.client: Client | None = None
         self.capabilities = ClientCapabilities()
         self.on_status: Callable[[str], None] = lambda _session_id: None
@@ -75,15 +75,13 @@ class AcpFront:
     # --- questions ---------------------------------------------------------------------------------------------------
 
     async def ask(self, params: Json) -> Json:
-        return await self._question(params["requestId"], self._ask(params))
+        return await self._questions.put(params["requestId"], self._ask(params))
 
     async def elicit(self, params: Json) -> Json:
-        return await self._question(params["requestId"], self._elicit(params))
+        return await self._questions.put(params["requestId"], self._elicit(params))
 
     def withdraw(self, request_id: str) -> None:
-        asking = self._asking.pop(request_id, None)
-        if asking is not None:
-            asking.cancel()
+        self._questions.withdraw(request_id)
 
     async def choose(self, session_id: str, call: ToolCallUpdate, options: list[PermissionOption]) -> str | None:
         """The id of the option a person chose; None for everything else. Raises CannotAnswer if the client is gone."""
@@ -141,19 +139,6 @@ class AcpFront:
             log.warning("elicitation/create: %s", error)
             return {"action": "decline"}
         return forms.answer_of(answer, questions)
-
-    async def _question(self, request_id: str, work: Awaitable[Json]) -> Json:
-        task = asyncio.ensure_future(work)
-        self._asking[request_id] = task
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if task.cancelled() and request_id not in self._asking:
-                raise CannotAnswer("withdrawn") from None
-            task.cancel()
-            raise
-        finally:
-            self._asking.pop(request_id, None)
 
 
 def _option(id: str, name: str, kind: Literal["allow_once", "allow_always", "reject_once"]) -> PermissionOption:

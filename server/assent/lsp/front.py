@@ -4,7 +4,6 @@ A client that claimed an interface is asked through `assent/*`; any other throug
 Not aware of what an event means, except to hand a copy to the plain surfaces that listen.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ from assent.lsp import envelope, plain_asks
 from assent.lsp.client import Client
 from assent.lsp.peer import Peer, RemoteError
 from assent.sessions.front import CannotAnswer, FrontFlags
+from assent.sessions.questions import Questions
 from assent.types.blocks import Json
 
 DELTAS = frozenset({"textDelta", "thinkingDelta", "toolInputDelta"})
@@ -23,7 +23,7 @@ class LspFront:
     def __init__(self, peer: Peer, client: Client) -> None:
         self._peer = peer
         self._client = client
-        self._asking: dict[str, asyncio.Task[Json]] = {}  # by requestId
+        self._questions = Questions()
         self._listeners: list[Listener] = []
         flags = client.flags
         self._flags = FrontFlags(
@@ -52,30 +52,15 @@ class LspFront:
             listener(params)
 
     async def ask(self, params: Json) -> Json:
-        return await self._question(params["requestId"], self._ask(params))
+        return await self._questions.put(params["requestId"], self._ask(params))
 
     async def elicit(self, params: Json) -> Json:
-        return await self._question(params["requestId"], self._elicit(params))
+        return await self._questions.put(params["requestId"], self._elicit(params))
 
     def withdraw(self, request_id: str) -> None:
-        asking = self._asking.pop(request_id, None)
         if self._client.speaks_assent:
             self._peer.notify("assent/withdrawn", {"requestId": request_id})
-        if asking is not None:
-            asking.cancel()  # tells the client by $/cancelRequest; an answer that still comes is dropped
-
-    async def _question(self, request_id: str, work: Awaitable[Json]) -> Json:
-        task = asyncio.ensure_future(work)
-        self._asking[request_id] = task
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if task.cancelled() and request_id not in self._asking:
-                raise CannotAnswer("withdrawn") from None
-            task.cancel()
-            raise
-        finally:
-            self._asking.pop(request_id, None)
+        self._questions.withdraw(request_id)  # and tells the client by $/cancelRequest
 
     async def _ask(self, params: Json) -> Json:
         if self._flags.permissions:

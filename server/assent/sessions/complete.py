@@ -58,7 +58,7 @@ class Completion:
         self._clock = clock
 
     async def complete(self, text: str, offset: int, *, folders: Sequence[str], commands: Sequence[Json]) -> list[Json]:
-        """`folders` are the session's own, if there is a session, and then the workspace's: files come in this order."""
+        """`folders` are the session's own, if there is a session, then the workspace's: files come in this order."""
         before = _before(text, offset)
         if (match := _COMMAND.search(before)) is not None:
             return command_items(match.group(1), commands)
