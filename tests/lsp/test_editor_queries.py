@@ -118,6 +118,32 @@ async def test_a_rename_is_not_applied_by_the_editor_but_becomes_an_edit_of_ours
     assert path.read_text().startswith("def welcome():")
 
 
+async def test_each_file_of_a_rename_is_proposed_and_only_accepted_ones_are_written(
+    editor: Client, workspace: Path
+) -> None:
+    paths = [workspace / name for name in ("one.py", "two.py", "three.py")]
+    for path in paths:
+        path.write_text("foo()\n")
+    edit = {"range": span(0, 0, 3), "newText": "bar"}
+    answering(editor, found({"changes": {path.as_uri(): [edit] for path in paths}}))
+    editor.answers["assent/permission/ask"] = lambda _params: {"decision": "allow"}
+    start = len(editor.heard)
+    given = {"file_path": "one.py", "line": 1, "symbol": "foo", "new_name": "bar"}
+    _, answer = editor.start_request("assent/tool/run", {"name": "Rename", "input": given})
+    first = await editor.wait_event("editResolved", after=start)
+    listed = (await editor.request("assent/edit/list", {}))["proposals"]
+    assert [one["uri"] for one in listed] == [path.as_uri() for path in paths[1:]], first
+    assert not answer.done() and [path.read_text() for path in paths] == ["bar()\n", "foo()\n", "foo()\n"]
+    for proposal, verb in zip(listed, ("reject", "accept"), strict=True):
+        decisions = [{"hunkId": hunk["hunkId"], "decision": verb} for hunk in proposal["hunks"]]
+        await editor.request("assent/edit/resolve", {"proposalId": proposal["proposalId"], "decisions": decisions})
+    async with asyncio.timeout(60):
+        words = str((await answer)["content"])
+    assert [path.read_text() for path in paths] == ["bar()\n", "foo()\n", "bar()\n"]
+    assert f"Changed {paths[0]}." in words and f"Changed {paths[2]}." in words
+    assert f"{paths[1]} was not changed" in words and "rejected by the user" in words
+
+
 async def test_formatting_and_code_actions_are_edits_too(editor: Client, workspace: Path) -> None:
     path = workspace / "greeter.py"
     edit = {"range": span(1, 12, 16), "newText": "Hello"}

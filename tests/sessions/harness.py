@@ -230,7 +230,12 @@ def build_engine(spec: EngineSpec, model: CallModel) -> QueryEngine:
             abort=spec.abort,
             orphaned_permission=spec.orphaned_permission,
             services=ToolServices(
-                workspace=spec.workspace, roots=spec.roots, jobs=spec.jobs, spill=spec.spill, env=spec.env
+                workspace=spec.workspace,
+                roots=spec.roots,
+                editor=spec.editor,
+                jobs=spec.jobs,
+                spill=spec.spill,
+                env=spec.env,
             ),
             transcript=spec.transcript,
             take_queued=spec.take_queued,

@@ -206,7 +206,7 @@ async def test_a_rejected_edit_says_that_nothing_changed(box: Toolbox) -> None:
     box.workspace = reviewed = Reviewed("one\n", EditOutcome(path="/r/a.txt", after=None, report="rejected: not now"))
     await box.call("Read", file_path="/r/a.txt")
     text = await box.text("Edit", file_path="/r/a.txt", old_string="one", new_string="two")
-    assert text == "rejected: not now"
+    assert text == "rejected: not now\n/r/a.txt was not changed."
     reviewed.outcome = EditOutcome(path="/r/a.txt", after=reviewed.file)
     text = await box.text("Edit", file_path="/r/a.txt", old_string="one", new_string="two")
     assert text == "/r/a.txt was not changed."

@@ -130,7 +130,7 @@ async def test_a_rename_becomes_one_plan_for_each_file(box: Toolbox, source: Pat
     ctx = box.context()
     ctx.plan = await tool.prepare(input, ctx)
     assert ctx.plan is not None and ctx.plan.path == str(source)
-    assert tool.action(input, cwd=str(box.root)).writes == (str(source), str(other)), "every file is judged"
+    assert [plan.path for plan in ctx.plan.others] == [str(other)], "every file is judged and reviewed"
     assert _text(source).startswith("def one"), "nothing happens before it is allowed"
     await tool.call(input, ctx)
     assert _text(source) == "def two():\n    pass  # 😀 one()\n\n\ntwo()\n"

@@ -18,6 +18,7 @@ import anyio
 from assent.editor.proposals import Origin, Proposals, Review
 from assent.sessions.answers import Answer, LastingRules, read_answer
 from assent.sessions.asks import Asks
+from assent.sessions.change_review import ChangeReview
 from assent.sessions.deps import Classify, Decide, Judgement
 from assent.sessions.orphans import Orphans
 from assent.tools.tool import AnyTool
@@ -30,7 +31,6 @@ from assent.types.ports import ToolCall
 
 log = logging.getLogger(__name__)
 TOO_BIG_TO_SHOW = 10_000  # characters; nobody can agree for ever to what they cannot read
-DECIDED_STATES = frozenset({"accepted", "edited", "landed"})
 
 
 class Host(Protocol):
@@ -138,62 +138,58 @@ class Gate:
     # --- people ------------------------------------------------------------------------------------------------------
 
     async def _ask(self, call: ToolCall, ask: Ask) -> Verdict:
-        proposal = self._propose(call)
-        params = ask_params(self._host.id, self._host.turn_id, call, ask, proposal)
+        change = self._propose(call)
+        params = ask_params(self._host.id, self._host.turn_id, call, ask, change.shown if change else None)
         asks = self._host.asks
         await self._host.announce()
         question = self._host.orphans.adopt(call.tool_use_id) or asks.open("permission", params["askId"], params)
         answer: Json | None = None
         try:
             async with anyio.create_task_group() as group:
-                if proposal is not None:
-                    group.start_soon(self._settled_by_review, proposal["proposalId"], question.id)
+                if change is not None:
+                    group.start_soon(self._settled_by_review, change.proposal_id, question.id)
                 answer = await asks.wait(question, timeout=self._host.ask_timeout())
                 group.cancel_scope.cancel()
         except BaseException:
-            self._leave(proposal)
+            self._leave(change)
             raise
-        if answer is None and question.by == "review" and proposal is not None:
-            return self._from_review(proposal["proposalId"], Allow(step=ask.step, reason="Decided in the review."))
+        if answer is None and question.by == "review" and change is not None:
+            return await self._settled(change, Allow(step=ask.step, reason="Decided in the review."), answered=True)
         if answer is None:
-            self._withdraw(proposal)
+            self._withdraw(change)
             return Deny(step=ask.step, reason="Nobody answered the permission question.")
-        return await self._from_answer(call, ask, read_answer(answer), proposal)
+        return await self._from_answer(call, ask, read_answer(answer), change)
 
     async def _settled_by_review(self, proposal_id: str, ask_id: str) -> None:
         assert self._proposals is not None
         await self._proposals.wait(proposal_id)
         self._host.asks.withdraw(ask_id, by="review")
 
-    async def _from_answer(self, call: ToolCall, ask: Ask, answer: Answer, proposal: Json | None) -> Verdict:
+    async def _from_answer(self, call: ToolCall, ask: Ask, answer: Answer, change: ChangeReview | None) -> Verdict:
         message, updated = answer.message, answer.updated_input
         if not answer.allowed:
-            self._withdraw(proposal)
-            if proposal is not None and self._landed(proposal["proposalId"]):
+            self._withdraw(change)
+            if change is not None and change.landed:
                 # Some hunks were accepted in the review before the rest was refused: the model must hear of both.
-                return Allow(
-                    step=ask.step,
-                    reason="The user accepted part of it.",
-                    proposal_id=proposal["proposalId"],
-                    message=message,
-                )
+                return change.carried_by(Allow(step=ask.step, reason="The user accepted part of it.", message=message))
             said = f" and said: {message}" if message else "."
             return Deny(step=ask.step, reason=f"The user denied this call{said}", interrupt=answer.interrupt)
         suggested = next((suggestion.rule for suggestion in ask.suggestions), None)
         self._host.rules_kept.keep(answer, suggested=suggested, lasting=not (ask.iron or too_big(call.action)))
         if updated is not None and updated != dict(call.action.input):
-            self._withdraw(proposal)
+            self._withdraw(change)
             return await self._rejudge(call, ask, updated, message)
         allowed = Allow(step=ask.step, reason="The user allowed it.", message=message)
-        if proposal is None or self._proposals is None:
+        if change is None:
             return allowed
         decisions: Sequence[Json] | Json = {"all": "accept"} if answer.hunks is None else answer.hunks
         try:
-            await self._proposals.resolve(proposal["proposalId"], decisions, message=message, unnamed="reject")
+            await change.proposals.resolve(change.proposal_id, decisions, message=message, unnamed="reject")
         except ProtocolError as error:
-            self._withdraw(proposal)
-            return Deny(step=ask.step, reason=f"The user's answer could not be applied: {error}")
-        return self._from_review(proposal["proposalId"], allowed)
+            self._withdraw(change)
+            made = f"\n{change.outcomes()}" if change.landed else ""
+            return Deny(step=ask.step, reason=f"The user's answer could not be applied: {error}{made}")
+        return await self._settled(change, allowed, answered=True)
 
     async def _rejudge(self, call: ToolCall, ask: Ask, updated: Json, message: str) -> Verdict:
         """Input a person changed goes through the whole chain again, from parsing on."""
@@ -225,45 +221,33 @@ class Gate:
 
     async def _reviewed(self, call: ToolCall, allowed: Allow) -> Verdict:
         """An edit that may be made: under review before, it still waits for its hunks."""
-        if call.plan is None or self._proposals is None or self._host.review != "before":
+        if self._host.review != "before" or not self._host.interactive:
             return allowed
-        if not self._host.interactive:
-            return allowed
-        proposal = self._propose(call)
-        if proposal is None:
-            return allowed
-        try:
-            await self._proposals.wait(proposal["proposalId"])
-        except BaseException:
-            self._leave(proposal)
-            raise
-        return self._from_review(proposal["proposalId"], allowed)
+        change = self._propose(call)
+        return allowed if change is None else await self._settled(change, allowed, answered=False)
 
-    def _propose(self, call: ToolCall) -> Json | None:
+    def _propose(self, call: ToolCall) -> ChangeReview | None:
         if call.plan is None or self._proposals is None or self._host.review == "off":
             return None
-        return self._proposals.propose(call.plan, self._host.origin(), review="before")
+        return ChangeReview.of(self._proposals, call.plan, self._host.origin, review=self._host.review)
 
-    def _from_review(self, proposal_id: str, allowed: Allow) -> Verdict:
-        assert self._proposals is not None
-        if self._landed(proposal_id):
-            return replace(allowed, proposal_id=proposal_id)
-        report = self._proposals.report(proposal_id) or "The user rejected the whole edit."
-        return Deny(step="tool", reason=report)
+    async def _settled(self, change: ChangeReview, allowed: Allow, *, answered: bool) -> Verdict:
+        """Once every file that was proposed has been decided."""
+        try:
+            await change.wait(answered=answered)
+        except BaseException:
+            self._leave(change)
+            raise
+        return change.verdict(allowed)
 
-    def _landed(self, proposal_id: str) -> bool:
-        """Whether anything of the proposal was accepted."""
-        assert self._proposals is not None
-        return any(hunk["state"] in DECIDED_STATES for hunk in self._proposals.get(proposal_id)["hunks"])
+    def _withdraw(self, change: ChangeReview | None) -> None:
+        if change is not None:
+            change.withdraw()
 
-    def _withdraw(self, proposal: Json | None) -> None:
-        if proposal is not None and self._proposals is not None:
-            self._proposals.withdraw(proposal["proposalId"])
-
-    def _leave(self, proposal: Json | None) -> None:
+    def _leave(self, change: ChangeReview | None) -> None:
         """The turn ends under a question. Interrupted, the edit is off; when the process ends, it can still be made."""
         if not self._host.closed:
-            self._withdraw(proposal)
+            self._withdraw(change)
 
     # --- hooks -------------------------------------------------------------------------------------------------------
 

@@ -119,7 +119,7 @@ class Orphans:
             answer = read_answer(question.answer)
             review.outcome = await self._apply(ask, answer, proposal)
         elif question.by != "review":
-            self._proposals.withdraw(proposal.proposal_id)
+            self._take_back(proposal)
         self._conclude(review, proposal)
 
     async def _settled_by_review(self, proposal_id: str, ask_id: str) -> None:
@@ -131,10 +131,10 @@ class Orphans:
         """Do what was answered; words for the model where the proposal itself has none."""
         assert self._proposals is not None
         if not answer.allowed:
-            self._proposals.withdraw(proposal.proposal_id, message=answer.message)
+            self._take_back(proposal, answer.message)
             return None
         if answer.updated_input is not None and answer.updated_input != ask["input"]:
-            self._proposals.withdraw(proposal.proposal_id)
+            self._take_back(proposal)
             wanted = orjson.dumps(answer.updated_input).decode()
             return OrphanOutcome(text=OTHER_INPUT.format(wanted), made=False)
         suggestions = cast("list[Json]", ask.get("suggestions") or [])
@@ -144,9 +144,17 @@ class Orphans:
         try:
             await self._proposals.resolve(proposal.proposal_id, decisions, message=answer.message, unnamed="reject")
         except ProtocolError as error:
-            self._proposals.withdraw(proposal.proposal_id)
+            self._take_back(proposal)
             return OrphanOutcome(text=GONE.format(error), made=False)
         return None
+
+    def _take_back(self, proposal: Proposal, message: str = "") -> None:
+        """The edit and, when its call wanted to change more files than the ask shows, those too."""
+        assert self._proposals is not None
+        self._proposals.withdraw(proposal.proposal_id, message=message)
+        for other in self._proposals.live(proposal.origin.session_id):
+            if other.tool_use_id == proposal.tool_use_id:
+                self._proposals.withdraw(other.proposal_id)
 
     def _conclude(self, review: _Review, proposal: Proposal) -> None:
         assert self._proposals is not None

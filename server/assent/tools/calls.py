@@ -17,8 +17,8 @@ from assent.tools.tool import AnyTool, Input, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Block, Json, text_block
 from assent.types.hooks import HookCall, HookOutcome, Hooks
 from assent.types.messages import HookRan, Message, ToolProgress, ToolStarted
-from assent.types.permissions import Deny
-from assent.types.ports import CanUseTool, Elicitation, ElicitationAnswer, HandleElicitation, ToolCall
+from assent.types.permissions import Action, Allow, Deny
+from assent.types.ports import CanUseTool, EditPlan, Elicitation, ElicitationAnswer, HandleElicitation, ToolCall
 
 INTERRUPTED = "Interrupted: the user stopped the turn before this call finished."
 
@@ -100,12 +100,16 @@ class Caller:
         context = self.make_context(tool_use_id=call.id, progress=lambda text: self._progress(call, text))
         context.plan = await tool.prepare(given, context)
         verdict = await self.can_use_tool(self._question(call, tool, given, context, before))
-        if isinstance(verdict, Deny):
-            return Ending(ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts)
-        if verdict.updated_input is not None:
+        while isinstance(verdict, Allow) and verdict.updated_input is not None:
             given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
             context.plan = await tool.prepare(given, context)
-        context.proposal_id = verdict.proposal_id
+            if context.plan is None or _foreseen(context.plan, tool.action(given, cwd=context.cwd)):
+                break
+            # The changed input was judged, but which files it leads to only the plan says.
+            verdict = await self.can_use_tool(self._question(call, tool, given, context, ()))
+        if isinstance(verdict, Deny):
+            return Ending(ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts)
+        context.proposal_id, context.other_proposals = verdict.proposal_id, verdict.other_proposals
         output = await self._run(call, tool, given, context)
         if output is None:
             words = f"{call.name} timed out after {tool.timeout:g} s."
@@ -130,9 +134,8 @@ class Caller:
         said = {outcome.decision: outcome.text for outcome in hooks if outcome.decision in ("allow", "ask")}
         decision: Literal["allow", "ask"] | None = "ask" if "ask" in said else "allow" if "allow" in said else None
         action = tool.action(given, cwd=context.cwd)
-        if context.plan is not None and context.plan.target and context.plan.target not in action.writes:
-            # Where links lead when the plan is made is where it will be written: judge that very place.
-            action = replace(action, writes=(*action.writes, context.plan.target))
+        if context.plan is not None:
+            action = _with_places(action, context.plan)
         return ToolCall(
             tool_use_id=call.id,
             action=action,
@@ -179,6 +182,16 @@ class Caller:
     def _progress(self, call: Call, text: str) -> None:
         if call.result is None:
             self.emit(ToolProgress(tool_use_id=call.id, text=text, parent_tool_use_id=self.parent))
+
+
+def _with_places(action: Action, plan: EditPlan) -> Action:
+    """Every file is judged, and where links lead when the plan is made: that very place will be written."""
+    places = [plan.target, *(place for other in plan.others for place in (other.path, other.target))]
+    return replace(action, writes=tuple(dict.fromkeys((*action.writes, *filter(None, places)))))
+
+
+def _foreseen(plan: EditPlan, action: Action) -> bool:
+    return all(file.path in action.writes for file in (plan, *plan.others))
 
 
 def _refused(outcomes: Sequence[HookOutcome], contexts: Sequence[str]) -> Ending | None:

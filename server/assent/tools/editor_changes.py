@@ -5,13 +5,15 @@ file, asked for and reviewed the same way. `prepare` asks the server, so that th
 """
 
 from abc import abstractmethod
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
 from assent.tools.editor_lookups import FileInput, PlaceInput, asked, encoding_of, place
 from assent.tools.files import absolute
-from assent.tools.read_marks import carry_out, plan_of
+from assent.tools.read_marks import changed, make, plan_of, told
 from assent.tools.text_edits import Lines, apply_edits, column, edits_by_path, understood, uri_of
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
 from assent.tools.words import counted
@@ -36,22 +38,18 @@ class CodeActionsInput(Input, frozen=True):
 
 
 class ComputedChange(Tool[InputT]):
-    """A tool whose change is computed by the editor. Plans wait here between `prepare` and `call`."""
+    """A tool whose change is computed by the editor: a plan for one file, and with it those of the others."""
 
     plan_mode: ClassVar[bool] = False
     timeout: ClassVar[float | None] = None  # the user may be reviewing
-
-    def __init__(self) -> None:
-        self._plans: dict[InputT, list[EditPlan]] = {}
 
     @abstractmethod
     async def edits(self, input: InputT, ctx: ToolContext) -> dict[str, list[Json]]:
         """What the language server would change, by path."""
 
     def action(self, input: InputT, *, cwd: str) -> Action:
-        paths = tuple(plan.path for plan in self._plans.get(input, ()))
         own = absolute(cast("str", getattr(input, "file_path")), cwd)  # noqa: B009 -- every input here has one
-        return Action(tool=self.name, input=as_json(input), reads=(own,), writes=paths or (own,))
+        return Action(tool=self.name, input=as_json(input), reads=(own,), writes=(own,))
 
     async def prepare(self, input: InputT, ctx: ToolContext) -> EditPlan | None:
         plans: list[EditPlan] = []
@@ -63,22 +61,27 @@ class ComputedChange(Tool[InputT]):
                 plans.append(plan_of(path, before, after, tool=self.name, ctx=ctx))
         if not plans:
             raise ToolError("The language server has nothing to change there")
-        self._plans[input] = plans
-        return plans[0]
+        return replace(plans[0], others=tuple(plans[1:]))
 
     async def call(self, input: InputT, ctx: ToolContext) -> ToolOutput:
-        plans = self._plans.pop(input, [])
-        if not plans or ctx.plan is None:
+        if ctx.plan is None:
             raise ToolError("The change was not planned")
-        told: list[str] = []
-        for number, plan in enumerate(plans):
-            if number:
-                ctx.proposal_id = None  # only the first was shown with the ask; the others are reviewed on their own
+        plans = (ctx.plan, *ctx.plan.others)
+        proposals = (ctx.proposal_id, *ctx.other_proposals)
+        words: list[str] = []
+        made = failed = 0
+        for plan, proposal_id in zip_longest(plans, proposals[: len(plans)]):
             try:
-                told.append(str((await carry_out(plan, ctx)).content))
+                outcome = await make(plan, ctx, proposal_id=proposal_id)
+                words.append(told(plan, outcome))
+                made += changed(plan, outcome)
             except ToolError as error:
-                told.append(f"Not changed: {error}")
-        return ToolOutput(content="\n\n".join(told), summary=counted(len(plans), "file"))
+                words.append(f"Not changed: {error}")
+                failed += 1
+        if failed == len(plans):
+            raise ToolError("\n\n".join(words))
+        files = counted(len(plans), "file")
+        return ToolOutput(content="\n\n".join(words), summary=files if made == len(plans) else f"{made} of {files}")
 
 
 class Rename(ComputedChange[RenameInput]):

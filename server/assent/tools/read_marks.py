@@ -73,12 +73,21 @@ def plan_of(path: str, before: FileText | None, new_text: str, *, tool: str, ctx
 
 async def carry_out(plan: EditPlan, ctx: ToolContext) -> ToolOutput:
     """Make the planned change and tell the model what became of it."""
-    outcome = await ctx.workspace.apply(plan, proposal_id=ctx.proposal_id)
+    outcome = await make(plan, ctx, proposal_id=ctx.proposal_id)
+    return ToolOutput(content=told(plan, outcome), summary=_summary(plan, outcome))
+
+
+async def make(plan: EditPlan, ctx: ToolContext, *, proposal_id: str | None) -> EditOutcome:
+    outcome = await ctx.workspace.apply(plan, proposal_id=proposal_id)
     if outcome.path != plan.path:
         ctx.state.read_files.pop(plan.path, None)
     if outcome.after is not None:
         mark(ctx, outcome.path, outcome.after, shown=False)
-    return ToolOutput(content=_told(plan, outcome), summary=_summary(plan, outcome))
+    return outcome
+
+
+def changed(plan: EditPlan, outcome: EditOutcome) -> bool:
+    return outcome.after is not None and (plan.before is None or outcome.after.text != plan.before.text)
 
 
 def numbered(lines: list[str], first: int) -> str:
@@ -86,17 +95,17 @@ def numbered(lines: list[str], first: int) -> str:
     return "\n".join(f"{number:>6}→{line}" for number, line in enumerate(lines, first))
 
 
-def _told(plan: EditPlan, outcome: EditOutcome) -> str:
+def told(plan: EditPlan, outcome: EditOutcome) -> str:
     after = outcome.after.text if outcome.after is not None else plan.new_text
     made = "Created" if plan.before is None else "Changed"
     parts = [outcome.report] if outcome.report else []
     if outcome.path != plan.path:
         parts.append(f"The user renamed {plan.path} to {outcome.path} meanwhile.")
-    if outcome.after is not None and (plan.before is None or after != plan.before.text):
+    if changed(plan, outcome):
         parts.append(f"{made} {outcome.path}.")
         if plan.before is not None:
             parts.append(_snippet(plan.before.text, after))
-    elif not outcome.report:
+    else:
         parts.append(f"{outcome.path} was not changed.")
     if outcome.diagnostics:
         parts.append(outcome.diagnostics)

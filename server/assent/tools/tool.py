@@ -94,6 +94,7 @@ class ToolContext:
     roots: tuple[str, ...] = ()  # workspace folders, from the editor only; cwd is always among them
     progress: Callable[[str], None] = lambda _text: None
     proposal_id: str | None = None  # from the Allow, for edits
+    other_proposals: tuple[str, ...] = ()  # the same, for the plan's other files
     plan: EditPlan | None = None  # what `prepare` gave
     elicit: HandleElicitation | None = None
     editor: EditorQueries | None = None

@@ -57,6 +57,7 @@ class Allow:
     rule: str | None = None
     updated_input: Mapping[str, Any] | None = None
     proposal_id: str | None = None  # the reviewed proposal that carries this edit
+    other_proposals: tuple[str, ...] = ()  # those of the plan's other files, when they were reviewed too
     message: str = ""  # what the user said with the answer, told to the model
     decision: Literal["allow"] = "allow"
 

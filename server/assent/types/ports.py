@@ -117,6 +117,7 @@ class EditPlan:
     tool_use_id: str
     reason: str = ""
     target: str = ""  # where links led when it was planned; the write is refused if they lead elsewhere by then
+    others: "tuple[EditPlan, ...]" = ()  # the other files of the same change, each with a plan of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
