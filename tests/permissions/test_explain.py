@@ -90,6 +90,49 @@ def test_bad_questions_are_refused_by_name(params: dict[str, Any]) -> None:
     assert refused.value.kind == "invalidParams"
 
 
+@pytest.mark.parametrize("name", ["Nothing", "read", "mcp", "mcp__a", "Read ", "ToolSearch"])
+@pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
+def test_a_tool_that_does_not_exist_is_denied_at_the_first_step(shared_ws: Scratch, name: str, mode: str) -> None:
+    question = {"tool": name, "input": {"file_path": "a.py"}, "cwd": str(shared_ws.root), "mode": mode}
+    answer = explain({**question, "rules": {"allow": ["Read", "Bash"]}})
+    assert (answer["decision"], answer["step"]) == ("deny", "exists") and name.strip() in answer["reason"]
+
+
+def test_a_tool_of_a_server_may_exist_and_is_asked_about(shared_ws: Scratch) -> None:
+    answer = explain({"tool": "mcp__git__log", "input": {}, "cwd": str(shared_ws.root)})
+    assert (answer["decision"], answer["step"]) == ("ask", "consolidation")
+
+
+@pytest.mark.parametrize(
+    ("tool", "input", "field"),
+    [
+        ("Read", {}, "file_path"),
+        ("Read", {"file_path": None}, "file_path"),
+        ("Read", {"file_path": 3}, "file_path"),
+        ("Read", {"path": "a.py"}, "file_path"),
+        ("Write", {"content": "x"}, "file_path"),
+        ("Edit", {"file_path": ["a.py"]}, "file_path"),
+        ("MultiEdit", {"edits": []}, "file_path"),
+        ("NotebookEdit", {"file_path": "a.ipynb"}, "notebook_path"),
+        ("Glob", {"path": "."}, "pattern"),
+        ("Glob", {"pattern": "*", "path": {}}, "path"),
+        ("Grep", {"pattern": 1}, "pattern"),
+        ("Grep", {"pattern": "x", "glob": ["*.py"]}, "glob"),
+        ("Bash", {}, "command"),
+        ("Bash", {"command": ["ls"]}, "command"),
+        ("WebFetch", {"prompt": "x"}, "url"),
+        ("Rename", {"new_name": "x"}, "file_path"),
+    ],
+)
+def test_an_input_the_tool_would_not_take_is_not_judged_but_refused_by_name(
+    shared_ws: Scratch, tool: str, input: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(ProtocolError) as refused:
+        explain({"tool": tool, "input": input, "cwd": str(shared_ws.root), "mode": "bypassPermissions"})
+    assert refused.value.kind == "invalidParams"
+    assert f"`{field}`" in str(refused.value) and tool in str(refused.value)
+
+
 def ask(lines: list[str], tmp_path: Path, **options: Any) -> list[dict[str, Any]]:
     out = io.StringIO()
     assert (

@@ -23,19 +23,26 @@ class Shape:
     harmless: bool = False
     always_ask: str = ""
     here: bool = False  # without a path it reads the working directory
+    texts: tuple[str, ...] = ()  # what else must be there as text
+    maybe: tuple[str, ...] = ()  # what must be text if it is there
+    place: str = ""  # where it writes whatever its input says
+    when: str = ""  # the field without which it is a lesser call: `otherwise`
+    otherwise: "Shape | None" = None
 
 
+_LOOK = Shape(reads=("file_path",), read_only=True)
+_LOOK_AROUND = Shape(reads=("file_path",), read_only=True, here=True)
 _EDIT = Shape(reads=("file_path",), writes=("file_path",))
 _SESSION = Shape(harmless=True)
 
 SHAPES: dict[str, Shape] = {
-    "Read": Shape(reads=("file_path",), read_only=True),
+    "Read": _LOOK,
     "Write": Shape(writes=("file_path",)),
     "Edit": _EDIT,
     "MultiEdit": _EDIT,
     "NotebookEdit": Shape(reads=("notebook_path",), writes=("notebook_path",)),
-    "Glob": Shape(reads=("path",), read_only=True, here=True),
-    "Grep": Shape(reads=("path",), read_only=True, here=True),
+    "Glob": Shape(reads=("path",), read_only=True, here=True, texts=("pattern",)),
+    "Grep": Shape(reads=("path",), read_only=True, here=True, texts=("pattern",), maybe=("glob",)),
     "Bash": Shape(command="command"),
     "BashOutput": _SESSION,
     "KillShell": _SESSION,
@@ -49,13 +56,44 @@ SHAPES: dict[str, Shape] = {
     "ExitPlanMode": Shape(always_ask="the plan needs your approval"),
     "Sleep": _SESSION,
     "StructuredOutput": _SESSION,
-    "ToolSearch": _SESSION,
+    "Snip": _SESSION,
+    "EnterWorktree": Shape(place=".worktrees"),
+    "ExitWorktree": Shape(place=".", when="remove", otherwise=_SESSION),
+    "Diagnostics": _LOOK_AROUND,
+    "Definition": _LOOK,
+    "References": _LOOK,
+    "Hover": _LOOK,
+    "Symbols": _LOOK_AROUND,
+    "Rename": _EDIT,
+    "CodeActions": Shape(reads=("file_path",), writes=("file_path",), when="apply", otherwise=_LOOK),
+    "Format": _EDIT,
+    "CurrentSelection": _SESSION,
+    "OpenFile": _LOOK,
 }
+
+
+def known(tool: str) -> bool:
+    """Whether there can be such a tool. Which ones a server has, only the server could say."""
+    return tool in SHAPES or re.fullmatch(r"mcp__.+__.+", tool) is not None
+
+
+def problem(tool: str, input: Mapping[str, Any]) -> str:
+    """Why the tool would not even take this input, as far as judging it depends on that; empty when it would."""
+    shape = _shape(tool, input)
+    named = tuple(dict.fromkeys((*shape.reads, *shape.writes)))
+    needed = (*shape.texts, *filter(None, (shape.command, shape.url)), *(() if shape.here else named))
+    for name in needed:
+        if input.get(name) is None:
+            return f"{tool} needs `{name}`"
+    for name in (*needed, *named, *shape.maybe):
+        if input.get(name) is not None and not isinstance(input[name], str):
+            return f"{tool} takes `{name}` as a string only"
+    return ""
 
 
 def action_for(tool: str, input: Mapping[str, Any]) -> Action:
     """An unknown tool touches who knows what: it asks."""
-    shape = SHAPES.get(tool, Shape())
+    shape = _shape(tool, input)
     reads = _texts(input, shape.reads)
     if not reads and shape.here:
         reads = (".",)
@@ -65,13 +103,18 @@ def action_for(tool: str, input: Mapping[str, Any]) -> Action:
         tool=tool,
         input=input,
         reads=reads,
-        writes=_texts(input, shape.writes),
+        writes=(shape.place,) if shape.place else _texts(input, shape.writes),
         command=_text(input, shape.command),
         url=_text(input, shape.url),
         read_only=shape.read_only,
         harmless=shape.harmless,
         always_ask=shape.always_ask,
     )
+
+
+def _shape(tool: str, input: Mapping[str, Any]) -> Shape:
+    shape = SHAPES.get(tool, Shape())
+    return shape.otherwise if shape.otherwise is not None and input.get(shape.when) in (None, False) else shape
 
 
 def _texts(input: Mapping[str, Any], fields: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from assent.permissions.actions import action_for
+from assent.permissions.actions import SHAPES, action_for, known, problem
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext
 from assent.permissions.rules import RuleSet
@@ -17,7 +17,8 @@ from assent.types.permissions import MODES
 def explain(params: Mapping[str, Any], *, context: PermissionContext | None = None) -> Json:
     """`{tool, input, cwd, mode?, trusted?, rules?}` → `{decision, step, rule?, reason}`.
 
-    Given rules replace all rules of `context`; its policy, like the iron gate, stays. Raises ProtocolError.
+    Given rules replace all rules of `context`; its policy, like the iron gate, stays. Raises ProtocolError, also for an
+    input that its tool would refuse: a call is parsed before it is judged. Only what judging depends on is looked at.
     """
     tool, input, cwd = params.get("tool"), params.get("input"), params.get("cwd")
     if not isinstance(tool, str) or not tool:
@@ -40,12 +41,17 @@ def explain(params: Mapping[str, Any], *, context: PermissionContext | None = No
     if (rules := params.get("rules")) is not None:
         if not isinstance(rules, Mapping):
             raise _wrong("`rules` must be an object with allow, ask and deny lists")
-        given = RuleSet.from_settings({"cli": cast("Mapping[str, Any]", rules)})
-        if given.problems:
-            problem = given.problems[0]
-            raise _wrong(f"the {problem.behaviour} rule {problem.text!r}: {problem.message}")
-        base = replace(base, rules=given)
-    decision = decide(action_for(tool, cast("Mapping[str, Any]", input)), base)
+        own = RuleSet.from_settings({"cli": cast("Mapping[str, Any]", rules)})
+        if own.problems:
+            first = own.problems[0]
+            raise _wrong(f"the {first.behaviour} rule {first.text!r}: {first.message}")
+        base = replace(base, rules=own)
+    given = cast("Mapping[str, Any]", input)
+    if not known(tool):
+        base = replace(base, tools=frozenset(SHAPES))
+    elif why := problem(tool, given):
+        raise _wrong(f"the tool would refuse this `input` before anything is judged: {why}")
+    decision = decide(action_for(tool, given), base)
     answer: Json = {"decision": decision.decision, "step": decision.step, "reason": decision.reason}
     if decision.rule is not None:
         answer["rule"] = decision.rule
