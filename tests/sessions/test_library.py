@@ -179,3 +179,21 @@ async def test_configure_changes_the_next_turn_and_is_kept(tmp_path: Path) -> No
     async with running(tmp_path) as app:
         answer = await app.request("session/attach", TestFront(), sessionId=session)
         assert (answer["model"], answer["mode"]) == ("other", "plan")
+
+
+async def test_a_turn_of_another_process_is_listed_and_shown_as_running(tmp_path: Path) -> None:
+    front = TestFront()
+    async with running(tmp_path, [use("Note", text="x")], say("done")) as app, running(tmp_path) as other:
+
+        async def seen_elsewhere(session: str) -> list[bool]:
+            (listed,) = (await other.request("session/list"))["sessions"]
+            attached = await other.request("session/attach", TestFront(), sessionId=session, readOnly=True)
+            return [listed["running"], attached["running"]]
+
+        session = await app.new(front)
+        await app.send(session, "note it", front)
+        await front.until(lambda: front.asked)
+        assert await seen_elsewhere(session) == [True, True]
+        front.answer({"decision": "allow"})
+        await front.seen("turnFinished")
+        assert await seen_elsewhere(session) == [False, False]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.storage.lock import acquire, holder
+from assent.storage.lock import acquire, busy, holder
 from assent.types.errors import ProtocolError
 
 HOLD = """
@@ -35,3 +35,30 @@ def test_a_second_process_is_told_who_owns_the_session_and_death_frees_it(tmp_pa
         other.wait(10)
     acquire(path).release()
     assert holder(path) is None
+
+
+BUSY = HOLD.replace('print("held"', 'lock.busy(True)\nprint("held"')
+
+
+def test_a_turn_under_way_is_known_to_others_until_its_process_dies(tmp_path: Path) -> None:
+    path = tmp_path / "s.lock"
+    assert not busy(path)
+    other = subprocess.Popen([sys.executable, "-c", BUSY, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert other.stdout is not None and other.stdout.readline() == b"held\n"
+    try:
+        assert busy(path) and holder(path) == other.pid
+    finally:
+        other.kill()
+        other.wait(10)
+    assert "busy" in path.read_text() and not busy(path)
+    lock = acquire(path)
+    assert not busy(path)
+    lock.busy(True)
+    assert busy(path)
+    lock.busy(False)
+    assert not busy(path)
+    lock.release()
+    lock.busy(True)  # nothing is written any more: its descriptor may be another file's
+    assert "busy" not in path.read_text()
+    path.write_text("99999999999999999999\nbusy\n")
+    assert not busy(path)

@@ -4,7 +4,7 @@
 `ProtocolError`. The hub owns the tasks: leave it (`async with`) and every turn, job and file is closed within 2 s.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -159,7 +159,9 @@ class Sessions:
 
     async def list(self, params: Json, call: Call) -> Json:
         summaries, cursor = await anyio.to_thread.run_sync(library.page, self.index, self.deps.data_dir, params)
-        answer: Json = {"sessions": [self._listed(summary) for summary in summaries]}
+        others = [summary for summary in summaries if summary.session_id not in self.live]
+        elsewhere = await anyio.to_thread.run_sync(library.running, self.deps.data_dir, others)
+        answer: Json = {"sessions": [self._listed(summary, elsewhere) for summary in summaries]}
         return answer if cursor is None else {**answer, "nextCursor": cursor}
 
     async def attach(self, params: Json, call: Call) -> Json:
@@ -383,7 +385,7 @@ class Sessions:
             )
         )
 
-    def _listed(self, summary: Summary) -> Json:
+    def _listed(self, summary: Summary, elsewhere: Collection[str]) -> Json:
         live = self.live.get(summary.session_id)
         return {
             "sessionId": summary.session_id,
@@ -393,5 +395,5 @@ class Sessions:
             "costUsd": summary.cost_usd,
             "cwd": summary.cwd,
             "branch": summary.branch,
-            "running": bool(live and live.running),
+            "running": live.running if live else summary.session_id in elsewhere,
         }

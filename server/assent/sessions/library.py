@@ -2,13 +2,14 @@
 
 import contextlib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from assent.sessions.record import VERSION
 from assent.storage import transcript
 from assent.storage.index import PAGE, Index, Summary
 from assent.storage.lines import encode
-from assent.storage.lock import acquire
+from assent.storage.lock import acquire, busy
 from assent.storage.paths import SessionPaths, find_session, session_paths, sessions_dir
 from assent.storage.transcript import Entry
 from assent.types.blocks import Json
@@ -41,6 +42,15 @@ def page(index: Index, data: Path, params: Json) -> tuple[list[Summary], str | N
         raise ProtocolError("invalidParams", "the cursor is not one of ours", hint=hint) from None
     end = start + PAGE
     return summaries[start:end], str(end) if end < len(summaries) else None
+
+
+def running(data: Path, summaries: Sequence[Summary]) -> frozenset[str]:
+    """Those in which another process runs a turn right now."""
+    return frozenset(
+        summary.session_id
+        for summary in summaries
+        if busy(SessionPaths(transcript=sessions_dir(data) / summary.folder / f"{summary.session_id}.jsonl").lock)
+    )
 
 
 def search(index: Index, data: Path, query: str, *, cwd: str | None) -> list[Summary]:

@@ -83,6 +83,10 @@ class Record:
             self._state = state
             self.note("state", **state)
 
+    def busy(self, now: bool) -> None:
+        """Tell other processes whether a turn is running."""
+        self._lock.busy(now)
+
     def close(self) -> bool:
         saved = self._journal.close()
         self._lock.release()

@@ -6,7 +6,7 @@ from assent.sessions.events import wire_boundary, wire_message, wire_todos
 from assent.sessions.front import Call
 from assent.sessions.record import saved_state
 from assent.sessions.session import Session
-from assent.storage import transcript
+from assent.storage import lock, transcript
 from assent.storage.paths import SessionPaths
 from assent.types.blocks import Json
 from assent.types.messages import AssistantMessage, Attachment, CompactBoundary, UserMessage
@@ -81,7 +81,7 @@ def read_only(paths: SessionPaths, params: Json, epoch: str) -> Json:
         "lastSeq": 0,
         "reset": True,
         "messages": wire_page(page),
-        "running": False,
+        "running": lock.busy(paths.lock),
         "pendingAsks": [],
         "pendingElicits": [],
         "proposals": [],

@@ -260,6 +260,7 @@ class Turns:
     async def _take(self, turn: Turn) -> None:
         session = self._session
         self.current = turn
+        session.record.busy(True)
         self.count += 1
         self._abort.reset()
         session.events.turn_id = turn.id
@@ -313,6 +314,7 @@ class Turns:
             session.publish({"type": "completed", "clientMessageId": message.client_id})
         session.publish({"type": "turnFinished", "result": wire_result(result)})
         self.current = None
+        session.record.busy(False)
         self.unshown.clear()
         if self._engine is not None and not self._stale:
             session.chose_model(self._engine.model)

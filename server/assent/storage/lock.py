@@ -7,17 +7,27 @@ from pathlib import Path
 
 from assent.types.errors import ProtocolError
 
+_BUSY = "busy"
+
 
 class SessionLock:
-    """Held until `release` or the end of the process. The file names its holder for whoever comes second."""
+    """Held until `release` or the end of the process. The file tells whoever comes second who holds it, and if busy."""
 
     def __init__(self, path: Path, fd: int) -> None:
         self._path = path
         self._fd = fd
 
-    def release(self) -> None:
+    def busy(self, now: bool) -> None:
+        """Say whether a turn is running. Only a courtesy to other windows: a full disk may keep it from them."""
+        if self._fd < 0:
+            return
         with contextlib.suppress(OSError):
-            os.close(self._fd)
+            _write(self._fd, busy=now)
+
+    def release(self) -> None:
+        fd, self._fd = self._fd, -1  # the number may soon mean another file
+        with contextlib.suppress(OSError):
+            os.close(fd)
 
 
 def acquire(path: Path) -> SessionLock:
@@ -35,8 +45,7 @@ def acquire(path: Path) -> SessionLock:
             hint="Close it there, open it here just to read, or go on in a copy of it.",
             data={"pid": pid},
         ) from None
-    os.ftruncate(fd, 0)
-    os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+    _write(fd, busy=False)
     return SessionLock(path, fd)
 
 
@@ -55,6 +64,35 @@ def holder(path: Path) -> int | None:
     return None
 
 
+def busy(path: Path) -> bool:
+    """Whether the process that owns the session says that a turn is running in it.
+
+    What a dead process said last does not count. The lock itself is tried only after all else, because trying takes it
+    for a moment, and just then its next owner may come.
+    """
+    try:
+        pid, _, said = path.read_text("ascii", "replace")[:64].partition("\n")
+    except OSError:
+        return False
+    return said.strip() == _BUSY and pid.isdigit() and _alive(int(pid)) and holder(path) is not None
+
+
+def _write(fd: int, *, busy: bool) -> None:
+    text = f"{os.getpid()}\n{_BUSY if busy else ''}\n".encode()
+    os.pwrite(fd, text, 0)
+    os.ftruncate(fd, len(text))
+
+
 def _holder(fd: int) -> int | None:
-    text = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
-    return int(text) if text.isdigit() else None
+    pid = os.pread(fd, 32, 0).decode("ascii", "replace").partition("\n")[0].strip()
+    return int(pid) if pid.isdigit() else None
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
