@@ -390,3 +390,14 @@ def test_the_clock_of_a_file_is_kept_in_its_text(tmp_path: Path) -> None:
 
     assert read_text(str(path)).mtime_ns == 2_000_000_000
     assert time.time_ns() > 2_000_000_000
+
+
+async def test_a_thousand_writes_leave_no_folder_open(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "down" / "file.txt"
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 -- only their number matters
+    for number in range(1000):
+        with disk.parent_of(str(target), create=True) as folder:
+            old = target.stat() if target.exists() else None
+            disk.replace(folder, target.name, b"%d" % number, old=old)
+    assert (await DiskWorkspace().read(str(target))).text == "999"
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208

@@ -100,7 +100,9 @@ def parent_of(target: str, *, create: bool = False) -> Generator[int]:
     fd = os.open("/", _DIRECTORY)
     try:
         for name in Path(target).parent.parts[1:]:
-            fd = _step(fd, name, target, create=create)
+            below = _step(fd, name, target, create=create)
+            os.close(fd)
+            fd = below
         yield fd
     finally:
         os.close(fd)
