@@ -5,6 +5,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+PARALLEL := -n 2 --dist loadfile  # two files at a time: tests mostly wait for the programs they drive
 
 .PHONY: help demo test lint format check unit coverage editors torture bench picture clean setup
 
@@ -30,14 +31,14 @@ format: $(VENV)/.tools ## let ruff tidy the code
 	$(BIN)/ruff format
 
 unit: $(VENV)/.tools
-	$(PYTEST) -m "not torture and not editor" --ignore tests/permissions tests
+	$(PYTEST) $(PARALLEL) -m "not torture and not editor" --ignore tests/permissions tests
 
 coverage: $(VENV)/.tools
 	$(BIN)/coverage run --branch --source=assent.permissions -m pytest -m "not torture and not editor" tests/permissions
 	$(BIN)/coverage report --fail-under=100
 
 editors: $(VENV)/.tools
-	$(PYTEST) -m "editor and not torture" tests
+	$(PYTEST) $(PARALLEL) -m "editor and not torture" tests
 
 torture: $(VENV)/.tools ## the long seeded runs
 	$(PYTEST) -m torture tests
