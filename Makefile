@@ -5,7 +5,8 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
-PARALLEL := -n 2 --dist loadfile  # two files at a time: tests mostly wait for the programs they drive
+# Two files at a time: tests mostly wait for the programs they drive.
+PARALLEL := -n 2 --dist loadgroup
 
 .PHONY: help demo test lint format check unit coverage editors torture bench picture clean setup
 

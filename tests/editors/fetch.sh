@@ -24,6 +24,13 @@ stamp="$prefix/.ready"
 if [ -f "$stamp" ]; then cat "$stamp"; exit 0; fi
 
 say() { printf 'editor tests: %s\n' "$*" >&2; }
+# One at a time: they share apt's lists, and whoever waited finds what it wanted.
+mkdir -p "$CACHE"
+if command -v flock >/dev/null 2>&1; then
+  exec 9>"$CACHE/.lock"
+  flock 9
+  if [ -f "$stamp" ]; then cat "$stamp"; exit 0; fi
+fi
 if [ "$suite" = wheel ]; then
   # No Debian release has this version; a wheel does, and goes into a folder of its own.
   say "fetching $1 ($package), once"
