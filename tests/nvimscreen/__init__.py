@@ -12,6 +12,8 @@ from typing import Any, Self
 
 import pynvim
 
+from nvimscreen.watchdog import Watchdog
+
 ROOT = Path(__file__).parents[2]
 PATIENCE = float(os.environ.get("ASSENT_PATIENCE", "120"))  # seconds; only ever spent when something is broken
 SERVER = [sys.executable, "-m", "assent.cli.main", "serve", "--stdio"]
@@ -79,6 +81,7 @@ class Neovim:
         file: str = "greeter.py",
         server: str = "",
         env: Mapping[str, str] | None = None,
+        size: tuple[int, int] = (200, 45),
     ) -> None:
         self.folder = folder
         self.project = folder / "project"
@@ -99,14 +102,19 @@ class Neovim:
         self.env = {**kept, **places, "HOME": str(home), **(env or {})}
         argv = [program(version), "--embed", "-u", str(init), "-i", "NONE", "-n", file]
         self.nvim: Any = _child(argv, self.env, self.project)
-        self.screen = Screen(200, 45)
-        self.nvim.ui_attach(200, 45, rgb=True, ext_linegrid=True)  # first: what start-up says belongs on the screen
         self._pid = int(self.nvim.funcs.getpid())
+        self.screen = Screen(*size)
+        self.watchdog = Watchdog(
+            self.nvim._session, pid=self._pid, patience=PATIENCE, last_words=lambda: self._drawn().text()
+        )
+        # Start-up waits for this, so that what it says is on the screen.
+        self.nvim.ui_attach(*size, rgb=True, ext_linegrid=True)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.watchdog.close()
         with contextlib.suppress(OSError, EOFError):
             os.kill(self._pid, signal.SIGTERM)
             self.nvim.close()
@@ -132,13 +140,18 @@ class Neovim:
         if not blocked:
             self.lua("vim.wait(...); vim.cmd('redraw')", pause)
             blocked = self.nvim.api.get_mode()["blocking"]
+        seen = self._drawn().text()
+        assert not blocked, f"Neovim waits for a key; the screen:\n{seen}"
+        return seen
+
+    def _drawn(self) -> Screen:
+        """The screen with all that has come for it."""
         pending = self.nvim._session._pending_messages  # the session has no public way to look without waiting
         while pending:
             kind, name, arguments = self.nvim._session.next_message()
             if kind == "notification" and name == "redraw":
                 self.screen.apply(arguments)
-        assert not blocked, f"Neovim waits for a key; the screen:\n{self.screen.text()}"
-        return self.screen.text()
+        return self.screen
 
     def see(self, *texts: str) -> str:
         """Wait until all of these are on the screen at once, and give that screen."""
