@@ -166,3 +166,15 @@ async def test_a_snapshot_of_what_was_there_precedes_every_edit() -> None:  # S3
         (PATH, None),
         (PATH, "one\n"),
     ]
+
+
+async def test_searches_go_by_the_unsaved_texts_of_open_files_and_by_no_others() -> None:  # T3, T4
+    scene = Scene(TEXT)
+    scene.client.open("file:///home/me/b.py", "b\n")
+    scene.client.open("untitled:Untitled-1", "x\n")
+    scene.client.type("untitled:Untitled-1", 0, 0, "typed ")
+    assert scene.workspace.unsaved() == {}
+    scene.type(0, "typed\n")
+    assert scene.workspace.unsaved() == {PATH: "typed\n" + TEXT}
+    scene.documents.save(URI)
+    assert scene.workspace.unsaved() == {}

@@ -36,6 +36,9 @@ class MemoryDisk:
     async def save_barrier(self) -> str:
         return ""
 
+    def unsaved(self) -> dict[str, str]:
+        return {}
+
 
 def _sha(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

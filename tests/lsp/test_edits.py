@@ -258,3 +258,17 @@ async def test_the_editors_own_language_servers_are_asked(
     assert "greeter.py" in str(ran["content"])
     assert {"requestId", "kind", "timeoutMs"} <= set(asked[-1])
     assert asked[-1]["kind"] == "definition"
+
+
+async def test_a_search_by_the_model_sees_what_was_typed_and_not_saved(
+    client: Client, api: FakeApi, greeter: Path
+) -> None:
+    document = client.open(greeter)
+    client.type(document, 0, 0, "# quickly typed\n")
+    session = await new(client)
+    api.reply(tool("Grep", pattern="quickly", path=str(greeter.parent), output_mode="content"))
+    api.reply(text("Found."))
+    await finished(begin(client, session))
+    assert "greeter.py:1:# quickly typed" in str(api.calls[-1].body["messages"][-1])
+    assert "quickly" not in content(greeter)
+    client.close_document(document.uri)

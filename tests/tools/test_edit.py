@@ -185,6 +185,9 @@ class Reviewed:
     async def save_barrier(self) -> str:
         return ""
 
+    def unsaved(self) -> dict[str, str]:
+        return {}
+
 
 async def test_what_the_user_decided_and_new_diagnostics_reach_the_model(box: Toolbox) -> None:
     after = FileText(path="/r/a.txt", text="mine\n", sha256="2", version=4)

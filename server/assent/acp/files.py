@@ -11,7 +11,7 @@ client then reports is what the model is told, not what was meant.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import anyio
@@ -89,6 +89,9 @@ class ClientWorkspace:
 
     async def save_barrier(self) -> str:
         return ""  # a client saves what it writes, and nothing tells which other buffers are unsaved
+
+    def unsaved(self) -> Mapping[str, str]:
+        return {}  # nothing tells which buffers are unsaved
 
     # --- the client --------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 Knows no LSP and opens no file itself: buffers come from `documents`, the disk is another `Workspace` given to it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from assent.editor.diagnostics import Diagnostics
 from assent.editor.documents import Document, Documents, text_sha256
@@ -71,6 +71,10 @@ class EditorWorkspace:
 
     async def save_barrier(self) -> str:
         return await self._barrier.hold()
+
+    def unsaved(self) -> Mapping[str, str]:
+        dirty = (document for document in self._documents.opened() if document.dirty)
+        return {document.path: document.text for document in dirty if document.path is not None}
 
     async def _after(self, path: str) -> FileText | None:
         try:

@@ -97,6 +97,9 @@ class NoWorkspace:
     async def save_barrier(self) -> str:
         return ""
 
+    def unsaved(self) -> Mapping[str, str]:
+        return {}
+
 
 async def allow_everything(call: ToolCall) -> Verdict:
     """For engines whose tools are safe by construction, and for tests."""

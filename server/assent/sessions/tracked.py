@@ -1,6 +1,6 @@
 """A workspace that remembers what files were before the agent changed them (S3)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import anyio.to_thread
@@ -58,6 +58,9 @@ class TrackedWorkspace:
 
     async def save_barrier(self) -> str:
         return await self._inner.save_barrier()
+
+    def unsaved(self) -> Mapping[str, str]:
+        return self._inner.unsaved()
 
     async def _now(self, path: str) -> FileText | None:
         try:

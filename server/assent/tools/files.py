@@ -6,7 +6,7 @@ Owns path resolution for the tools, too, so that what a tool tells the permissio
 import hashlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
@@ -33,6 +33,9 @@ class DiskWorkspace:
 
     async def save_barrier(self) -> str:
         return ""
+
+    def unsaved(self) -> Mapping[str, str]:
+        return {}
 
 
 def absolute(path: str, cwd: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from anyio import to_thread
 from msgspec import Meta
 
-from assent.tools import disk, ripgrep
+from assent.tools import disk, ripgrep, unsaved
 from assent.tools.files import absolute
 from assent.tools.glob_pattern import compiled, name_pattern, static_prefix
 from assent.tools.newest import Dated
@@ -62,15 +62,16 @@ class Glob(Tool[GlobInput]):
         if not stat.S_ISDIR(disk.status_of(base).st_mode):  # here, as a thread would cost more
             raise FileMissing(f"{base} is not a folder")
         chosen = self._chosen(base, pattern)
+        held = _held(ctx.workspace.unsaved(), base, pattern)
         rg = self._find_rg()
         if rg is None:
-            found = await to_thread.run_sync(_plainly, base, _start(base, pattern), chosen)
+            found = await to_thread.run_sync(_plainly, base, _start(base, pattern), chosen, held)
             complete = True
         else:
             flags = ["--files", "--null"]
             if name := name_pattern(pattern):
                 flags += ["--type-add", f"wanted:{name}", "--type", "wanted"]
-            take = _newest(base, chosen, by_name=_names_only(pattern) and self._may_read is None)
+            take = _newest(base, chosen, held, by_name=_names_only(pattern) and self._may_read is None)
             found, complete = await ripgrep.run(
                 rg, [*flags, "--"], ctx, take, folder=base, start=static_prefix(pattern)
             )
@@ -107,14 +108,18 @@ def _names_only(pattern: str) -> bool:
     return last in ("*", "**") or ("/" not in last and name_pattern(pattern) is not None)
 
 
-def _newest(base: str, choose: Choose, *, by_name: bool) -> Callable[[Iterator[bytes]], _Found]:
+def _newest(base: str, choose: Choose, held: list[str], *, by_name: bool) -> Callable[[Iterator[bytes]], _Found]:
     """Looks at the age of each file while rg still searches for the next."""
+    unsaved_names = {os.fsencode(ripgrep.HERE + name) for name in held}
 
     def take(chunks: Iterator[bytes]) -> _Found:
         rest = b""
         with Dated[bytes](base) as dated:
+            dated.add_unsaved([os.fsencode(name) for name in choose(held)])
             for chunk in chunks:
                 *names, rest = (rest + chunk).split(b"\0")
+                if unsaved_names:
+                    names = [name for name in names if name not in unsaved_names]
                 dated.add(names if by_name else [os.fsencode(name) for name in choose(_decoded(names))])
             found = [os.fsdecode(name).removeprefix(ripgrep.HERE) for name in dated.newest(MOST)]
             return _Found(newest=found, total=len(dated.names))
@@ -126,11 +131,20 @@ def _decoded(names: list[bytes]) -> list[str]:
     return [name.removeprefix(ripgrep.HERE) for name in map(os.fsdecode, names)]
 
 
-def _plainly(base: str, start: str, choose: Choose) -> _Found:
+def _plainly(base: str, start: str, choose: Choose, held: list[str]) -> _Found:
     below = len(ripgrep.joined(base, ""))
+    unsaved_names = set(held)
     with Dated[str](base) as dated:
-        dated.add(choose(path[below:] for path in files_below(start)))
+        dated.add_unsaved(choose(held))
+        names = (path[below:] for path in files_below(start))
+        dated.add(choose(name for name in names if name not in unsaved_names))
         return _Found(newest=dated.newest(MOST), total=len(dated.names))
+
+
+def _held(texts: unsaved.Texts, base: str, pattern: str) -> list[str]:
+    """Names, relative to the base, of files that the editor holds unsaved: they count as there, and as the newest."""
+    prefix = static_prefix(pattern).strip("/")
+    return [f"{prefix}/{name}" if prefix else name for name in unsaved.below(texts, _start(base, pattern))]
 
 
 def _start(base: str, pattern: str) -> str:

@@ -2,17 +2,18 @@
 
 import stat
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, ClassVar
 
 import msgspec
 from anyio import to_thread
 from msgspec import Meta
 
-from assent.tools import disk, ripgrep
+from assent.tools import disk, ripgrep, unsaved
 from assent.tools.files import absolute
 from assent.tools.glob_pattern import name_pattern
-from assent.tools.matches import MOST, Mode, Wanted
-from assent.tools.plain_search import Query, matches_below
+from assent.tools.matches import MOST, Found, Mode, Wanted, found_in
+from assent.tools.plain_search import Query, matches_below, matches_in
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -62,7 +63,7 @@ class Grep(Tool[GrepInput]):
             "Search inside files with a regular expression (ripgrep's syntax: escape braces and brackets that are "
             "meant literally). Files that .gitignore leaves out and binary files are skipped; the newest files come "
             f"first; at most {MOST} entries are shown unless head_limit says otherwise. It answers with paths unless "
-            "output_mode asks for content or count. It sees what is saved on disk."
+            "output_mode asks for content or count. Files open in the editor are searched as they are there, unsaved."
         )
 
     def concurrency_safe(self, input: GrepInput) -> bool:
@@ -77,7 +78,15 @@ class Grep(Tool[GrepInput]):
 
     async def call(self, input: GrepInput, ctx: ToolContext) -> ToolOutput:
         base = absolute(input.path, ctx.cwd) if input.path else ctx.cwd
-        folder, name = _place(base)
+        texts = ctx.workspace.unsaved()
+        text = unsaved.text_at(texts, base)
+        folder, name = _place(base) if text is None else _split(base)
+        if text is not None:
+            buffers = {name: text}
+        else:
+            buffers = {} if name else unsaved.below(texts, folder)
+        rg = self._find_rg()
+        in_buffers = await _search_buffers(rg, input, buffers, ctx, explicit=bool(name)) if buffers else {}
         wanted = Wanted(
             pattern=input.pattern,
             mode=input.output_mode,
@@ -89,8 +98,10 @@ class Grep(Tool[GrepInput]):
             context=bool(input.after or input.before or input.around),
             limit=input.head_limit,
             may_read=self._may_read() if self._may_read is not None else None,
+            unsaved={each: in_buffers.get(each) for each in buffers},
         )
-        rg = self._find_rg()
+        if text is not None:
+            return wanted.told({})
         if rg is None:
             output, complete = await to_thread.run_sync(_plainly, input, wanted)
         else:
@@ -110,12 +121,38 @@ def _place(base: str) -> tuple[str, str]:
     disk.refuse_kind(base, status)
     if disk.is_large_binary(base, status):
         raise ToolError(f"{base} is binary and too large to search ({status.st_size:,} bytes)")
-    folder, _, name = base.rpartition("/")
+    return _split(base)
+
+
+def _split(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition("/")
     return folder or "/", name
 
 
+async def _search_buffers(
+    rg: str | None, input: GrepInput, buffers: unsaved.Texts, ctx: ToolContext, *, explicit: bool
+) -> Found:
+    """The same search over what the editor holds, by the names of the files."""
+    with unsaved.laid_out(buffers) as (folder, names):
+        if rg is None:
+            paths = [ripgrep.joined(folder, short) for short in names]
+            by_path, _ = await to_thread.run_sync(lambda: matches_in(_query(input), paths, explicit=explicit))
+            found = {path[len(folder) + 1 :]: entries for path, entries in by_path.items()}
+        else:
+            flags = [*_arguments(input), "--no-ignore", *(["--text"] if explicit else []), "--", input.pattern]
+            take = partial(found_in, mode=input.output_mode)
+            found, _ = await ripgrep.run(rg, flags, ctx, take, folder=folder)
+        return {names[short]: entries for short, entries in found.items()}
+
+
 def _plainly(input: GrepInput, wanted: Wanted) -> tuple[ToolOutput, bool]:
-    query = Query(
+    found, complete = matches_below(_query(input), wanted.base)
+    below = len(ripgrep.joined(wanted.folder, ""))
+    return wanted.told({path[below:]: entries for path, entries in found.items()}), complete
+
+
+def _query(input: GrepInput) -> Query:
+    return Query(
         pattern=input.pattern,
         mode=input.output_mode,
         type=input.type,
@@ -124,9 +161,6 @@ def _plainly(input: GrepInput, wanted: Wanted) -> tuple[ToolOutput, bool]:
         before=input.before or input.around,
         after=input.after or input.around,
     )
-    found, complete = matches_below(query, wanted.base)
-    below = len(ripgrep.joined(wanted.folder, ""))
-    return wanted.told({path[below:]: entries for path, entries in found.items()}), complete
 
 
 def _arguments(input: GrepInput) -> list[str]:

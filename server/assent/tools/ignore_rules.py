@@ -1,6 +1,6 @@
 """Which files a search leaves out: .gitignore, .ignore and .rgignore, the way ripgrep reads them.
 
-For one path the nearest file of the strongest kind that says anything decides; .gitignore counts up to the root of its
+For one path the nearest file of the strongest kind that says anything decides; git's own count up to the root of their
 repository, the others all the way up. Reads the rule files; decides by names alone.
 """
 
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from assent.tools.glob_pattern import translate
 from assent.types.errors import ToolError
 
-KINDS = (".rgignore", ".ignore", ".gitignore")  # the strongest first
+_OF_GIT = (".gitignore", ".git/info/exclude")
+KINDS = (".rgignore", ".ignore", *_OF_GIT)  # the strongest first
 _LARGEST = 1024 * 1024
 
 
@@ -47,7 +48,7 @@ class Folder:
             for rule in folder.rules[kind]:
                 if (is_folder or not rule.folders_only) and rule.pattern.fullmatch(relative):
                     return not rule.include
-            if folder.is_repository and KINDS[kind] == ".gitignore":
+            if folder.is_repository and KINDS[kind] in _OF_GIT:
                 return None
             folder = folder.above
         return None
@@ -75,7 +76,7 @@ def rules_above_exist(path: str) -> bool:
     """Could any folder above this one leave something out? Only the names of files are looked at."""
     parts = os.path.realpath(path).split("/")[:-1]
     above = ("/".join(parts[: count + 1]) for count in range(len(parts)))
-    return any(os.path.lexists(f"{folder}/{name}") for folder in above for name in (*KINDS, ".git/info/exclude"))
+    return any(os.path.lexists(f"{folder}/{name}") for folder in above for name in KINDS)
 
 
 def parse_rule(line: str) -> Rule | None:

@@ -4,8 +4,8 @@ Fed by ripgrep's output or by the plain search; runs in a worker thread. Knows n
 """
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from assent.tools.glob_pattern import compiled
@@ -37,21 +37,27 @@ class Wanted:
     context: bool = False
     limit: int | None = None  # None: a sensible one; 0: only by characters
     may_read: Callable[[str], bool] | None = None
+    # By name, what the editor's unsaved texts give in place of the files; None: nothing matches there.
+    unsaved: Mapping[str, list[str] | None] = field(default_factory=dict[str, "list[str] | None"])
 
     def told_from(self, chunks: Iterator[bytes]) -> ToolOutput:
         """ripgrep's output, with zero bytes after names. Each file's age is looked at while the search goes on."""
         with Dated[str](self.folder) as dated:
             found: Found = {}
             for names in parsed(chunks, self.mode, found):
-                dated.add(names if self._shows_all else [name for name in names if self._includes(name)])
+                dated.add(names if self._shows_all else [name for name in names if self._on_disk(name)])
             return self._told(found, dated)
 
     def told(self, found: Found) -> ToolOutput:
         with Dated[str](self.folder) as dated:
-            dated.add([name for name in found if self._includes(name)])
+            dated.add([name for name in found if self._on_disk(name)])
             return self._told(found, dated)
 
     def _told(self, found: Found, dated: Dated[str]) -> ToolOutput:
+        for name, entries in self.unsaved.items():
+            if entries is not None and self._includes(name):
+                found[name] = entries
+                dated.add_unsaved([name])
         if not dated.names:
             return ToolOutput(content=f"Nothing matches {self.pattern!r} in {self.base}", summary="no matches")
         limit = MOST if self.limit is None else self.limit or CHARACTERS
@@ -71,7 +77,10 @@ class Wanted:
 
     @property
     def _shows_all(self) -> bool:
-        return self.glob is None and self.may_read is None
+        return self.glob is None and self.may_read is None and not self.unsaved
+
+    def _on_disk(self, name: str) -> bool:
+        return name not in self.unsaved and self._includes(name)
 
     def _includes(self, name: str) -> bool:
         if self.glob:
@@ -106,6 +115,15 @@ class Wanted:
             case "content":
                 lines = sum(line != "--" for name in names for line in found[name])
                 return f"{counted(lines, 'line')} in {counted(len(names), 'file')}"
+
+
+def found_in(chunks: Iterator[bytes], mode: Mode) -> Found:
+    """All of ripgrep's output, in no order."""
+    found: Found = {}
+    for names in parsed(chunks, mode, found):
+        for name in names:
+            found.setdefault(name, [])
+    return found
 
 
 def parsed(chunks: Iterator[bytes], mode: Mode, found: Found) -> Iterator[list[str]]:

@@ -13,6 +13,7 @@ from assent.tools import disk
 
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _GONE = float("-inf")
+_TO_COME = float("inf")
 
 
 class Dated(Generic[AnyStr]):
@@ -21,10 +22,8 @@ class Dated(Generic[AnyStr]):
     def __init__(self, folder: str) -> None:
         self.names: list[AnyStr] = []
         self._times: list[float] = []
-        try:
-            self._folder = os.open(folder, _FOLDER)
-        except OSError as error:
-            raise disk.unusable(folder, error) from None
+        self._path = folder
+        self._folder = -1
 
     def __enter__(self) -> "Dated[AnyStr]":
         return self
@@ -32,14 +31,22 @@ class Dated(Generic[AnyStr]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._folder)
+        if self._folder >= 0:
+            os.close(self._folder)
 
     def add(self, names: Sequence[AnyStr]) -> None:
-        stat, folder = os.stat, self._folder
+        if not names:
+            return
+        stat, folder = os.stat, self._opened()
         try:
             self._times += [stat(name, dir_fd=folder).st_mtime for name in names]
         except OSError:
             self._times += [self._time(name) for name in names]
+        self.names += names
+
+    def add_unsaved(self, names: Sequence[AnyStr]) -> None:
+        """What the editor has yet to write is newer than anything on disk; it need not be there at all."""
+        self._times += [_TO_COME] * len(names)
         self.names += names
 
     def newest(self, most: int) -> list[AnyStr]:
@@ -48,6 +55,14 @@ class Dated(Generic[AnyStr]):
         chosen = [(-time, name) for time, name in zip(self._times, self.names, strict=True) if time >= oldest]
         chosen.sort()
         return [name for _, name in chosen[:most]]
+
+    def _opened(self) -> int:
+        if self._folder < 0:
+            try:
+                self._folder = os.open(self._path, _FOLDER)
+            except OSError as error:
+                raise disk.unusable(self._path, error) from None
+        return self._folder
 
     def _time(self, name: AnyStr) -> float:
         try:

@@ -7,7 +7,7 @@ Runs in a worker thread; knows nothing of tools.
 import codecs
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from assent.tools import disk
@@ -42,12 +42,17 @@ def files_below(start: str) -> list[str]:
 
 def matches_below(query: Query, base: str) -> tuple[dict[str, list[str]], bool]:
     """By path, what Grep needs: nothing, a count, or lines; and whether the search was complete."""
+    explicit = not os.path.isdir(base)  # noqa: PTH112 -- as above
+    return matches_in(query, files_below(base), explicit=explicit)
+
+
+def matches_in(query: Query, paths: Iterable[str], *, explicit: bool) -> tuple[dict[str, list[str]], bool]:
+    """The same for these files; one that was named is searched even if it is binary."""
     search = _searcher(query)
     wanted = _type_filter(query.type)
-    explicit = not os.path.isdir(base)  # noqa: PTH112 -- as above
     found: dict[str, list[str]] = {}
     size = 0
-    for path in files_below(base):
+    for path in paths:
         if not wanted(path):
             continue
         text = _text_of(path, query, binary_too=explicit)

@@ -153,6 +153,10 @@ class Workspace(Protocol):
         """Save documents that hold landed agent hunks before a shell command; words for the model on what was not."""
         ...
 
+    def unsaved(self) -> Mapping[str, str]:
+        """By path, the texts that differ from what is on disk, as far as the editor tells: searches go by these."""
+        ...
+
 
 # --- people ----------------------------------------------------------------------------------------------------------
 
