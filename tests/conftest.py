@@ -1,10 +1,19 @@
-"""How the tests are shared out when two run at a time: a file stays together, and so does all that uses one workbench."""
+"""How the tests are shared out when two run at a time, and what bounds a run that does not end.
 
+A file stays together, and so does all that uses one workbench. A test that exceeds the `timeout` of pyproject.toml
+fails and the next one runs; where even that does not help, the interpreter shows where it stands and is ended.
+"""
+
+import faulthandler
+import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 VSCODE = Path(__file__).parent / "vscode"
+GRACE = 300  # seconds; a moment is what it takes
+STDERR = pytest.StashKey[int]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -12,3 +21,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # They build the extension in its own folder, which must not change under a workbench that runs it.
         together = VSCODE if VSCODE in item.path.parents else item.path
         item.add_marker(pytest.mark.xdist_group(str(together.relative_to(VSCODE.parent))))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[STDERR] = os.dup(2)  # the real one: while a test runs, 2 leads into its captured output
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, bool | None]:
+    """The failure of a test that hangs may hang again, in its clean-up; this is the end of that."""
+    mark = item.get_closest_marker("timeout")
+    bound = float(mark.args[0] if mark else item.config.getoption("timeout") or item.config.getini("timeout"))
+    _end_after(bound + GRACE, item.config)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    """pytest itself takes such a bound off when something fails; the clean-up still needs one."""
+    _end_after(GRACE, node.config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """A thread that a test left behind would keep the interpreter, and the whole run, from ending."""
+    if not hasattr(config, "workerinput"):  # a worker waits for its fellows, and is ended by the one that started it
+        _end_after(GRACE, config)
+
+
+def _end_after(seconds: float, config: pytest.Config) -> None:
+    faulthandler.dump_traceback_later(seconds, exit=True, file=config.stash[STDERR])
