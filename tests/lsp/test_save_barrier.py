@@ -145,11 +145,15 @@ async def test_a_client_without_save_is_asked_in_plain_words(
     await client.stop()
 
 
-async def test_saving_by_hand_is_an_answer_too(connect: Connect, api: FakeApi, notes: Path) -> None:
+async def test_saving_by_hand_is_an_answer_too_and_withdraws_the_question(
+    connect: Connect, api: FakeApi, notes: Path
+) -> None:
     client = await plain_client(connect, api)
     document = client.open(notes)
+    questions: list[Json] = []
 
-    async def only_save(_params: Json) -> Json:
+    async def only_save(params: Json) -> Json:
+        questions.append(params)
         written(client, document)
         await asyncio.Event().wait()  # the dialog itself is never answered
         raise AssertionError
@@ -157,4 +161,6 @@ async def test_saving_by_hand_is_an_answer_too(connect: Connect, api: FakeApi, n
     client.answers[QUESTION] = only_save
     said = await edited_then_run(client, api, notes)
     assert "first" in said and "Unsaved" not in said
+    withdrawn = [message["params"] for message in client.heard if message.get("method") == "assent/withdrawn"]
+    assert {"requestId": questions[0]["requestId"]} in withdrawn
     await client.stop()

@@ -31,6 +31,17 @@ end, {
   end,
 })
 
+-- What a buffer's file was when it was read or written here. Neovim keeps it to itself, and asks in the middle of a
+-- write when it differs; so it must be known before the write, also for files that were opened before any chat.
+vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost" }, {
+  group = vim.api.nvim_create_augroup("assent_files", {}),
+  callback = function(event)
+    local found = vim.bo[event.buf].buftype == "" and vim.uv.fs_stat(event.match)
+    local mtime = found and found.mtime
+    vim.b[event.buf].assent_file = mtime and { event.match, found.size, mtime.sec, mtime.nsec } or nil
+  end,
+})
+
 local plugs = {
   chat = "chat",
   ask = "ask",

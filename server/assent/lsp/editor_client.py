@@ -57,7 +57,7 @@ class EditorClient:
         names = ", ".join(uri.rsplit("/", 1)[-1] for uri in uris)
         text = f"Assent: {reason or 'a command is about to run'}. Not saved yet: {names}"
         try:
-            chosen = await choose(self._peer, text, [_SAVED, _DISK, _CANCEL])
+            chosen = await choose(self._peer, text, [_SAVED, _DISK, _CANCEL], speaks_assent=self._client.speaks_assent)
         except RemoteError as error:
             raise ClientGone(str(error)) from None
         return "saved" if chosen == _SAVED else "disk" if chosen == _DISK else "cancel"

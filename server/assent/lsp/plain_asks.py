@@ -4,11 +4,13 @@ A client without that method keeps the question pending: it is told so once, and
 (`code_actions`). A dialog that was closed without a choice is a no: nothing is ever allowed by default.
 """
 
+import asyncio
 import logging
 from typing import Any, cast
 
 from assent.lsp.peer import Peer, RemoteError
 from assent.types.blocks import Json
+from assent.types.ids import new_id
 
 log = logging.getLogger("assent.lsp")
 
@@ -41,10 +43,21 @@ async def elicitation(peer: Peer, params: Json) -> Json:
     return {"action": "decline"}
 
 
-async def choose(peer: Peer, text: str, buttons: list[str]) -> str | None:
-    """The button a person pressed, or None. Raises RemoteError when the client has no such dialog."""
-    actions = [{"title": button} for button in buttons]
-    chosen = await peer.request("window/showMessageRequest", {"type": _INFO, "message": text, "actions": actions})
+async def choose(peer: Peer, text: str, buttons: list[str], *, speaks_assent: bool = False) -> str | None:
+    """The button a person pressed, or None. Raises RemoteError when the client has no such dialog.
+
+    A plugin of ours is told when the question is moot: editors do not tell their plugins of $/cancelRequest.
+    """
+    params: Json = {"type": _INFO, "message": text, "actions": [{"title": button} for button in buttons]}
+    request_id = new_id("r")
+    if speaks_assent:
+        params["requestId"] = request_id
+    try:
+        chosen = await peer.request("window/showMessageRequest", params, id=request_id)
+    except asyncio.CancelledError:
+        if speaks_assent:
+            peer.notify("assent/withdrawn", {"requestId": request_id})
+        raise
     title = cast("Json", chosen).get("title") if isinstance(chosen, dict) else None
     return title if title in buttons else None
 

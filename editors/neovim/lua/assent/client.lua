@@ -96,6 +96,7 @@ local function handlers()
     [apply_edit] = function(err, params, context)
       return vim.lsp.handlers[apply_edit](err, vim.tbl_extend("force", params, { label = false }), context)
     end,
+    ["window/showMessageRequest"] = serve("assent.dialog", "choose"),
     [asks.permission_ask] = serve("assent.ask", "permission"),
     [asks.elicit] = serve("assent.elicit", "elicit"),
     [asks.editor_query] = serve("assent.queries", "query"),

@@ -22,6 +22,22 @@ local function plain(text)
   return (text:gsub("[%c]", " "):gsub("%%", "%%%%"))
 end
 
+--- As many of these as a bar of the current window has room for; what matters most comes first.
+---@param parts string[]
+---@return string
+local function fitting(parts)
+  local room = vim.api.nvim_win_get_width(0) - 1
+  local text = parts[1]
+  for index = 2, #parts do
+    local longer = text .. " · " .. parts[index]
+    if vim.fn.strdisplaywidth(longer) > room then
+      break
+    end
+    text = longer
+  end
+  return plain(text) .. "%<" -- too long even so: it is cut at its end, not at its beginning
+end
+
 --- Optional: the same as setting `vim.g.assent`.
 ---@param options assent.Config?
 function M.setup(options)
@@ -70,17 +86,23 @@ function M.winbar()
     table.insert(parts, ("context %d%%"):format(share))
     table.insert(parts, ("$%.2f"):format(session.usage.totalCostUsd or session.usage.costUsd))
   end
-  return "%#Title# " .. plain(table.concat(parts, " · "))
+  return "%#Title# " .. fitting(parts)
 end
 
 ---@return string
 function M.prompt_hint()
   local keys = require("assent.config").get().keys
-  return ("%s or %s sends · @ files · / commands · %s stops"):format(
-    keys.send or "",
-    keys.send_insert or "",
-    keys.stop or ""
-  )
+  local senders = vim.tbl_filter(function(key)
+    return key ~= false
+  end, { keys.send, keys.send_insert })
+  local parts = { "@ files", "/ commands" }
+  if #senders > 0 then
+    table.insert(parts, 1, table.concat(senders, " or ") .. " sends")
+  end
+  if keys.stop then
+    table.insert(parts, keys.stop .. " stops")
+  end
+  return fitting(parts)
 end
 
 --- Whether the user can see what the agent does: its chat is on the screen and Neovim has the focus.

@@ -97,6 +97,15 @@ local function float(panes)
   return prompt
 end
 
+local NARROWEST = 40
+
+--- How wide a chat beside the files is: its share of the screen, but on a small one not too narrow to read.
+---@return integer
+local function width()
+  local columns = vim.o.columns
+  return math.max(math.floor(columns * config.get().chat.size), math.min(NARROWEST, math.floor(columns / 2)))
+end
+
 ---@param panes assent.Panes
 ---@param layout string
 ---@return integer prompt
@@ -109,7 +118,7 @@ local function split(panes, layout)
     vim.cmd(("botright %dsplit"):format(math.floor(vim.o.lines * own.size)))
   else
     local side = layout == "left" and "topleft" or "botright"
-    vim.cmd(("%s %dvsplit"):format(side, math.floor(vim.o.columns * own.size)))
+    vim.cmd(("%s %dvsplit"):format(side, width()))
   end
   local window = vim.api.nvim_get_current_win()
   vim.api.nvim_win_set_buf(window, panes.bufnr)

@@ -131,10 +131,10 @@ function M.query(params)
   return result
 end
 
---- Whether the file was changed under the buffer. Writing would then stop at a question that takes the user's keys.
+--- Whether Neovim noticed by itself that the file was changed under the buffer. It tells once, to whoever asks first.
 ---@param bufnr integer
 ---@return boolean
-local function changed_outside(bufnr)
+local function noticed(bufnr)
   local changed = false
   local watch = vim.api.nvim_create_autocmd("FileChangedShell", {
     buffer = bufnr,
@@ -146,6 +146,19 @@ local function changed_outside(bufnr)
   vim.cmd("silent! checktime " .. bufnr)
   vim.api.nvim_del_autocmd(watch)
   return changed
+end
+
+--- Whether the file was changed under the buffer. Writing would then stop at a question that takes the user's keys.
+---@param bufnr integer
+---@return boolean
+local function changed_outside(bufnr)
+  local path = vim.api.nvim_buf_get_name(bufnr)
+  local known = vim.b[bufnr].assent_file -- the plugin's file keeps it
+  if not known or known[1] ~= path then
+    return noticed(bufnr)
+  end
+  local found = vim.uv.fs_stat(path)
+  return found ~= nil and not vim.deep_equal(known, { path, found.size, found.mtime.sec, found.mtime.nsec })
 end
 
 --- `assent/editor/save`: the save barrier before a command.

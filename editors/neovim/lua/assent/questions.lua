@@ -104,8 +104,10 @@ function M.show()
   if not first then
     return close()
   end
-  local title = #queue > 1 and (" %s (1 of %d) "):format(first.title, #queue) or (" %s "):format(first.title)
-  local width = vim.fn.strdisplaywidth(first.footer) + 2
+  -- The keys below only work inside, where one gets on purpose: so the title says how.
+  local of = #queue > 1 and (" (1 of %d)"):format(#queue) or ""
+  local title = (" %s%s · :Assent answer "):format(first.title, of)
+  local width = math.max(vim.fn.strdisplaywidth(first.footer), vim.fn.strdisplaywidth(title)) + 2
   for _, line in ipairs(first.lines) do
     width = math.max(width, vim.fn.strdisplaywidth(line) + 2)
   end
