@@ -1,5 +1,6 @@
 """`assent chat` as a person uses it: on a real terminal, answering its questions by keys."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -24,15 +25,13 @@ def project(tmp_path: Path) -> Path:
 def start(project: Path) -> Iterator[Callable[..., Typescript]]:
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL")}
     env = {**kept, "HOME": str(project.parent / "home")}
-    opened: list[Typescript] = []
+    with contextlib.ExitStack() as opened:
 
-    def open_terminal(*arguments: str, **more: str) -> Typescript:
-        opened.append(Typescript([sys.executable, "-m", "assent.cli.main", *arguments], env=env | more, cwd=project))
-        return opened[-1]
+        def open_terminal(*arguments: str, **more: str) -> Typescript:
+            argv = [sys.executable, "-m", "assent.cli.main", *arguments]
+            return opened.enter_context(Typescript(argv, env=env | more, cwd=project))
 
-    yield open_terminal
-    for terminal in opened:
-        terminal.close()
+        yield open_terminal
 
 
 @pytest.fixture
@@ -117,3 +116,27 @@ def test_a_conversation_goes_on_where_it_was_left(start: Callable[..., Typescrip
     again = start("chat", "--session", "latest")
     assert "greeter.py:2" in again.expect("model offline")
     again.expect("> ")
+
+
+@pytest.mark.parametrize("wish", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_who_wants_no_colours_gets_none(start: Callable[..., Typescript], wish: dict[str, str]) -> None:
+    plain = start("chat", **wish)
+    plain.expect("> ")
+    assert "\x1b[" not in plain.raw
+    painted = start("chat", NO_COLOR="")  # an empty one is no wish
+    painted.expect("> ")
+    assert "\x1b[" in painted.raw
+
+
+def test_ctrl_c_at_the_prompt_leaves(chat: Typescript) -> None:
+    chat.expect("> ")
+    chat.type("\x03")
+    assert chat.process.wait(timeout=PATIENCE) == 130
+
+
+def test_ctrl_c_stops_an_answer_that_a_script_waits_for(start: Callable[..., Typescript]) -> None:
+    ask = start("ask", "run `sleep 600`", "--allow", "Bash(sleep 600)", "--stream-json")
+    ask.expect("toolStarted")
+    ask.type("\x03")
+    ask.expect("aborted_tools")
+    assert ask.process.wait(timeout=PATIENCE) == 130

@@ -163,6 +163,26 @@ def test_bad_input_gets_one_clear_line_and_no_traceback(case: str, env: dict[str
         assert len(said.splitlines()) == 1, said
 
 
+def test_a_wrong_number_is_named_and_an_unknown_session_comes_with_a_way_out(env: dict[str, str]) -> None:
+    assert "'many' is not a whole number of at least 1" in run(env, "ask", "hi", "--max-turns", "many").stderr
+    assert "'nan' is not an amount of more than 0" in run(env, "ask", "hi", "--max-budget-usd", "nan").stderr
+    assert "There is no session s1 — List the sessions" in run(env, "sessions", "show", "s1").stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_cannot_show_every_character_is_no_reason_to_fail(env: dict[str, str], encoding: str) -> None:
+    done = subprocess.run(
+        [*PROGRAM, "demo"],
+        env=env | {"PYTHONIOENCODING": encoding},
+        stdin=subprocess.DEVNULL,
+        cwd=env["HOME"],
+        capture_output=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"? completed" in done.stdout
+
+
 def test_a_data_folder_that_cannot_be_written_is_named(env: dict[str, str]) -> None:
     done = run(env | {"XDG_DATA_HOME": "/proc/nowhere"}, "ask", "find x")
     assert done.returncode == 1

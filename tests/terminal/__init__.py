@@ -19,22 +19,21 @@ import pyte
 PATIENCE = 120.0  # seconds; only ever spent when something is broken
 
 
-class Terminal:
+class Pseudoterminal:
+    """The program and its terminal, as something to type at; it ends with the block it was opened in."""
+
     def __init__(self, argv: list[str], *, env: dict[str, str], cwd: Path, columns: int = 140, rows: int = 40) -> None:
         self._fd, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self._screen: Any = pyte.Screen(columns, rows)
-        self._screen.write_process_input = self._reply
-        self._stream: Any = pyte.ByteStream(self._screen)
         self.process = subprocess.Popen(
             argv,
             stdin=child,
             stdout=child,
             stderr=child,
-            env={**env, "TERM": "xterm-256color"},
+            env={"TERM": "xterm-256color", **env},
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=take_terminal,
+            preexec_fn=_take_terminal,
         )
         os.close(child)
 
@@ -51,6 +50,24 @@ class Terminal:
     def type(self, keys: str) -> None:
         os.write(self._fd, keys.encode())
 
+    def _read(self, timeout: float) -> bytes | None:
+        """What was written by now: None when nothing comes, nothing at all when the program has ended."""
+        ready, _, _ = select.select([self._fd], [], [], max(0.0, timeout))
+        if not ready:
+            return None
+        try:
+            return os.read(self._fd, 65536)
+        except OSError:  # the terminal's other end is closed
+            return b""
+
+
+class Terminal(Pseudoterminal):
+    def __init__(self, argv: list[str], *, env: dict[str, str], cwd: Path, columns: int = 140, rows: int = 40) -> None:
+        self._screen: Any = pyte.Screen(columns, rows)
+        self._screen.write_process_input = self.type  # what a terminal itself answers: where the cursor is
+        self._stream: Any = pyte.ByteStream(self._screen)
+        super().__init__(argv, env=env, cwd=cwd, columns=columns, rows=rows)
+
     def screen(self) -> str:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
@@ -61,19 +78,12 @@ class Terminal:
         deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline, f"waited {what}; the screen:\n{self.screen()}"
-            ready, _, _ = select.select([self._fd], [], [], 0.05)
-            if ready:
-                try:
-                    self._stream.feed(os.read(self._fd, 65536))
-                except OSError:
-                    raise AssertionError(f"the program ended; the screen:\n{self.screen()}") from None
+            piece = self._read(0.05)
+            assert piece != b"", f"the program ended; the screen:\n{self.screen()}"
+            self._stream.feed(piece or b"")
         return self.screen()
 
-    def _reply(self, data: str) -> None:
-        """What the terminal itself answers: where the cursor is, what it can do."""
-        os.write(self._fd, data.encode())
 
-
-def take_terminal() -> None:
+def _take_terminal() -> None:
     """In the child: the pseudo-terminal becomes its own, so that Ctrl-C is a signal."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -35,7 +35,7 @@ def run(*, cwd: Path | None, json_output: bool) -> int:
     if json_output:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        palette = Palette(sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+        palette = Palette.of(sys.stdout)
         for finding in findings:
             print("\n".join(_lines(finding, palette)))
     return 1 if any(finding.state == "problem" for finding in findings) else 0

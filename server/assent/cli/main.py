@@ -4,6 +4,8 @@ Exit codes: 0 ok, 1 the turn failed, 2 wrong usage, 130 interrupted.
 """
 
 import argparse
+import contextlib
+import io
 import math
 import os
 import sys
@@ -14,7 +16,7 @@ from typing import Any, NoReturn
 from assent import __version__
 from assent.cli.preflight import UsageError
 from assent.cli.privacy import close_memory
-from assent.types.errors import AssentError
+from assent.types.errors import AssentError, ProtocolError
 
 DESCRIPTION = """\
 An AI coding agent that lives in your editor as a language server.
@@ -72,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return 2
     close_memory()
+    _write_anything()
     try:
         code = _run(options)
         sys.stdout.flush()
@@ -81,7 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except AssentError as error:
-        print(f"assent: {error}", file=sys.stderr)
+        hint = error.hint if isinstance(error, ProtocolError) else ""
+        print(f"assent: {error}{f' — {hint}' if hint else ''}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
@@ -94,6 +98,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"assent: a bug: {type(bug).__name__}: {bug}. ASSENT_DEBUG=1 shows where.", file=sys.stderr)
         return 1
+
+
+def _write_anything() -> None:
+    """A terminal that cannot show a character gets a question mark in its place: a `✓` is not worth failing for."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -224,17 +235,16 @@ def _command(commands: Any, name: str, summary: str, description: str) -> argpar
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("it must be at least 1")
-    return number
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
 
 
 def _amount(text: str) -> float:
-    number = float(text)
-    if not (number > 0 and math.isfinite(number)):
-        raise argparse.ArgumentTypeError("it must be more than 0")
-    return number
+    with contextlib.suppress(ValueError):
+        if math.isfinite(number := float(text)) and number > 0:
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is not an amount of more than 0")
 
 
 def _place(parser: argparse.ArgumentParser) -> None:

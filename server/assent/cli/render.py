@@ -1,8 +1,10 @@
 """How things look in a terminal: pure functions from what the wire says to lines of text."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Self, TextIO
 from urllib.parse import unquote, urlsplit
 
 from assent.types.blocks import Json
@@ -15,6 +17,11 @@ class Palette:
     """Colours, or none of them."""
 
     colour: bool
+
+    @classmethod
+    def of(cls, stream: TextIO) -> Self:
+        """For whoever looks at this stream: a file, a pipe and someone who said NO_COLOR get none."""
+        return cls(stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
 
     def paint(self, style: str, text: str) -> str:
         if not self.colour or not text:

@@ -1,7 +1,6 @@
 """The terminal: lines in, text out. Reading a line never blocks the event loop and can be cancelled."""
 
 import asyncio
-import os
 import sys
 
 from assent.cli.render import Palette
@@ -10,7 +9,7 @@ from assent.cli.render import Palette
 class Terminal:
     def __init__(self) -> None:
         self.interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        self.palette = Palette(sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+        self.palette = Palette.of(sys.stdout)
         self._at_line_start = True
 
     def line(self, text: str = "") -> None:

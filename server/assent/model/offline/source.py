@@ -50,7 +50,7 @@ def function_at(text: str, line: int) -> str | None:
 def explained(path: str, text: str) -> str:
     lines = text.split("\n")
     language = _LANGUAGES.get(PurePosixPath(path).suffix, "text")
-    head = f"{path} is {language}, {len(lines)} lines."
+    head = f"{path} is {language}, {len(lines)} {'line' if len(lines) == 1 else 'lines'}."
     found = [(number, match) for number, line in enumerate(lines, 1) if (match := _DEFINED.match(line))]
     told = [head]
     if (about := _first_words(text)) is not None:
