@@ -12,7 +12,7 @@ Reading never holds more than a page (or, to resume, what follows the last compa
 
 import base64
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -256,31 +256,27 @@ def last_entry(path: Path, kind: str, *, before: int | None = None, after: int =
 
 def find_uuid(path: Path, uuid: str) -> Entry | None:
     """The record that carries this uuid, rewound parts included: one can go back to any message ever said."""
-    needle = b'"uuid":' + orjson.dumps(uuid)
+    kinds = SHOWN | {REWOUND}
+    return _newest(path, "uuid", uuid, lambda record: record.get("uuid") == uuid and record.get("type") in kinds)
+
+
+def find_turn(path: Path, client_message_id: str) -> Json | None:
+    """The `session/turn` record of the message a client sent under this id, if it ever arrived."""
+    found = _newest(path, "clientMessageId", client_message_id, lambda record: record.get("type") == "session/turn")
+    return found.record if found else None
+
+
+def _newest(path: Path, key: str, value: str, fits: Callable[[Json], bool]) -> Entry | None:
+    """The last line that says `"key":"value"` somewhere and holds a record that fits."""
+    needle = b'"%b":' % key.encode() + orjson.dumps(value)
     with path.open("rb") as file:
         fd = file.fileno()
         end = os.fstat(fd).st_size
         while (at := rfind(fd, needle, end)) >= 0:
             start = rfind(fd, b"\n", at) + 1
             line = _line_at(fd, start)
-            record = decode(line)
-            if record is not None and record.get("uuid") == uuid and record.get("type") in SHOWN | {REWOUND}:
+            if (record := decode(line)) is not None and fits(record):
                 return Entry(offset=start, end=start + len(line), record=record)
-            end = at
-    return None
-
-
-def find_turn(path: Path, client_message_id: str) -> Json | None:
-    """The `session/turn` record of the message a client sent under this id, if it ever arrived."""
-    needle = b'"clientMessageId":' + orjson.dumps(client_message_id)
-    with path.open("rb") as file:
-        fd = file.fileno()
-        end = os.fstat(fd).st_size
-        while (at := rfind(fd, needle, end)) >= 0:
-            start = rfind(fd, b"\n", at) + 1
-            record = decode(_line_at(fd, start))
-            if record is not None and record.get("type") == "session/turn":
-                return record
             end = start
     return None
 
