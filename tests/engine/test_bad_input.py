@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assent.engine.config import ToolServices
 from assent.extensions.commands import BUILT_IN
+from assent.storage.spill import SpillFolder
 from enginekit import Change, Echo, Stage
 from fakeapi import text, tool
 
@@ -83,6 +85,16 @@ async def test_ten_megabytes_of_prompt_without_a_place_for_them_are_refused_in_w
         turn = await stage.turn("x" * (10 * 1024 * 1024))
         assert turn.result.is_error
         assert "Put it into a file and mention it with @" in turn.result.result
+        assert stage.api.calls == []
+        await still_alive(stage)
+
+
+async def test_a_long_prompt_that_the_disk_does_not_take_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "full").write_text("no folder can be made below this")
+    async with Stage(services=ToolServices(spill=SpillFolder(tmp_path / "full" / "spill"))) as stage:
+        turn = await stage.turn("x" * (10 * 1024 * 1024))
+        assert turn.result.is_error
+        assert "could not be saved" in turn.result.result
         assert stage.api.calls == []
         await still_alive(stage)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from assent.context.microcompact import endpoint_edit
@@ -11,6 +12,7 @@ from assent.engine.config import OrphanedPermission, TaskBudget, ToolServices
 from assent.extensions.commands import BUILT_IN
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.extensions.memory import MemoryFile
+from assent.storage.spill import SpillFolder
 from assent.tools.tool import ReadMark, SessionState
 from assent.types.blocks import Json, text_block
 from assent.types.hooks import HookCall, HookOutcome
@@ -238,6 +240,20 @@ async def test_spilled_results_keep_a_preview_and_the_whole_can_be_read() -> Non
         assert sent.startswith("line 0\nline 1\n")
         assert "spill/toolu_1.txt" in sent and len(sent) < 3_000
         assert stage.spills.files["spill/toolu_1.txt"].endswith("line 4999")
+
+
+async def test_a_disk_that_takes_no_spilled_result_costs_its_rest_and_not_the_turn(tmp_path: Path) -> None:  # C1
+    from enginekit import Long
+
+    (tmp_path / "full").write_text("no folder can be made below this")
+    async with Stage(tools=[Long()], services=ToolServices(spill=SpillFolder(tmp_path / "full" / "spill"))) as stage:
+        stage.api.reply(tool("Long", id="toolu_1", text="x"))
+        stage.api.reply(text("ok"))
+        turn = await stage.turn()
+        assert (turn.result.terminal, turn.errors) == ("completed", [])
+        sent = str(stage.api.calls[1].tool_results["toolu_1"]["content"])
+        assert sent.startswith("line 0\nline 1\n") and len(sent) < 3_000
+        assert "could not be saved" in sent and "full" not in sent
 
 
 async def test_a_reduction_that_hides_a_read_clears_its_re_read_stub() -> None:  # C7

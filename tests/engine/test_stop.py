@@ -13,10 +13,12 @@ import pytest
 from assent.engine.budget import Continuation, check_token_budget
 from assent.engine.state import BudgetTracking, CompactTracking, State, Transition
 from assent.extensions.hooks import Hook, InProcessHooks
+from assent.tools.tool import ToolContext, ToolOutput
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
 from assent.types.messages import Attachment, ContinueReason, HookRan, Message, ToolUseSummary
 from enginekit import Echo, Stage
 from enginekit.stage import WAIT
+from enginekit.tools import Simple, TextInput
 from fakeapi import Reply, failure, hold, text, tool
 
 
@@ -154,6 +156,22 @@ async def test_compaction_hooks_can_stop_a_compaction_and_hear_of_one() -> None:
             ("PreCompact", "manual"),
             ("PostCompact", "manual"),
         ]
+
+
+@pytest.mark.parametrize(("failed", "calls"), [(False, 1), (True, 2)])
+async def test_a_tool_may_end_the_turn_but_not_by_failing(failed: bool, calls: int) -> None:
+    class Finish(Simple):
+        name = "Finish"
+
+        async def call(self, input: TextInput, ctx: ToolContext) -> ToolOutput:
+            return ToolOutput(content="that was it", is_error=failed, stop_turn=True)
+
+    async with Stage(tools=[Finish()]) as stage:
+        stage.api.reply(tool("Finish", text="x"))
+        stage.api.otherwise(Reply(parts=(text("ok"),)))
+        turn = await stage.turn()
+        assert turn.result.terminal == "completed"
+        assert len(stage.api.calls) == calls
 
 
 async def test_summaries_of_calls_come_from_the_small_model_and_are_not_waited_for() -> None:  # L15

@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from assent.storage.spill import SpillFolder
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
 from assent.tools.environment import child_environment, hardened, safe_path
@@ -109,6 +110,20 @@ async def test_long_output_is_cut_in_the_middle_and_kept_in_a_file(box: Toolbox)
     spilled = box.root.parent / "spilled" / "toolu_1.txt"
     assert str(spilled) in text
     assert spilled.read_text() == "\n".join(map(str, range(1, 20001)))
+
+
+async def test_a_command_that_ran_is_told_with_its_ends_though_the_disk_is_full(box: Toolbox) -> None:  # C1
+    (box.root.parent / "full").write_text("no folder can be made below this")
+    spill = SpillFolder(box.root.parent / "full" / "spill")
+    output = await box.call_in(box.context(spill=spill), "Bash", {"command": "seq 1 20000"})
+    assert isinstance(output.content, str) and not output.is_error
+    assert output.content.startswith("1\n2\n") and output.content.endswith("19999\n20000")
+    assert "the whole output could not be saved" in output.content
+    await box.call("Bash", command="seq 1 20000", run_in_background=True)
+    await _finished(box)
+    asked = {"bash_id": box.jobs.list()[0]["jobId"]}
+    output = await box.call_in(box.context(spill=spill), "BashOutput", asked)
+    assert "could not be saved" in str(output.content) and str(output.content).endswith("20000")
 
 
 async def test_a_flood_costs_bounded_memory(box: Toolbox) -> None:

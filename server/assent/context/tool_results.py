@@ -17,8 +17,8 @@ PREVIEW_CHARS = 2_000
 BATCH_CHARS = 200_000  # of all results of one answer together
 MARK = "[The whole output"
 
-Spill = Callable[[str, str], str]
-"""(tool_use_id, text) -> where the text can be read."""
+Spill = Callable[[str, str], str | None]
+"""(tool_use_id, text) -> where the text can be read; None when the disk did not take it."""
 
 
 def capped(block: Json, cap: int, spill: Spill | None) -> Json:
@@ -28,11 +28,13 @@ def capped(block: Json, cap: int, spill: Spill | None) -> Json:
     if len(text) <= cap or MARK in text[-400:]:
         return block
     preview = _preview(text, min(PREVIEW_CHARS, cap))
-    if spill is None:
-        note = f"{MARK}, {len(text):,} characters, was too long and only its beginning is kept.]"
-    else:
-        path = spill(str(block.get("tool_use_id", "")), text)
+    path = spill(str(block.get("tool_use_id", "")), text) if spill is not None else None
+    if path is not None:
         note = f"{MARK}, {len(text):,} characters, is in {path}; use Read with offset and limit for the rest.]"
+    elif spill is not None:
+        note = f"{MARK}, {len(text):,} characters, could not be saved; only its beginning is kept.]"
+    else:
+        note = f"{MARK}, {len(text):,} characters, was too long and only its beginning is kept.]"
     shorter = f"{preview}\n\n… {note}"
     if isinstance(content, str):
         return {**block, "content": shorter}

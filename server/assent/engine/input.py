@@ -147,8 +147,13 @@ def _spill_pastes(turn: Turn, result: Input) -> None:
                 f"This prompt is too long to send: {len(text):,} characters. Put it into a file and mention it with @."
             )
             return
+        elif (path := spill.write(f"prompt_{turn.config.deps.new_id()}_{number}", text)) is None:
+            result.error = (
+                f"This prompt is too long to send ({len(text):,} characters), and the file for it could not be saved: "
+                "is the disk full?"
+            )
+            return
         else:
-            path = spill.write(f"prompt_{turn.config.deps.new_id()}_{number}", text)
             note = f"[The user's text is {len(text):,} characters long. All of it is in {path}; Read or Grep it there.]"
             kept.append(text_block(f"{text[:PASTE_PREVIEW]}\n\n… {note}"))
     result.blocks = tuple(kept)

@@ -1,11 +1,14 @@
 """Tool output over its cap (C1), one file per call in the session's folder. The same id always gives the same path."""
 
+import contextlib
 import hashlib
+import logging
 import re
 from pathlib import Path
 
 from assent.storage.lines import clean
 
+log = logging.getLogger(__name__)
 _PLAIN = re.compile(r"[0-9A-Za-z_-]{1,80}")
 
 
@@ -24,8 +27,15 @@ class SpillFolder:
         )
         return self.folder / f"{name}.txt"
 
-    def write(self, tool_use_id: str, text: str) -> str:
+    def write(self, tool_use_id: str, text: str) -> str | None:
+        """None when the disk refuses: a call that has run must not fail because its output is long."""
         path = self.path(tool_use_id)
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.write_text(clean(text), encoding="utf-8", newline="")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.write_text(clean(text), encoding="utf-8", newline="")
+        except OSError as error:
+            log.warning("%s could not be written: %s", path.name, error.strerror)
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
         return str(path)

@@ -13,7 +13,7 @@ from msgspec import Meta
 from assent.tools.environment import child_environment, hardened
 from assent.tools.jobs import Job, ShellJobs, exit_words, shell_program
 from assent.tools.shell_process import REPORT_FD
-from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json, kept_where
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
@@ -208,7 +208,7 @@ def _shown(output: bytes, ctx: ToolContext) -> str:
     if len(text) <= Bash.max_result_chars - 2000:
         return text
     head, tail = text[: _PREVIEW // 2], text[-_PREVIEW // 2 :]
-    where = f"; the whole output is in {ctx.spill.write(ctx.tool_use_id, text)}" if ctx.spill else ""
+    where = f"; the whole output {kept_where(text, ctx)}" if ctx.spill else ""
     return (
         f"{head}\n\n[… {len(text) - len(head) - len(tail):,} of {len(text):,} characters left out{where} …]\n\n{tail}"
     )

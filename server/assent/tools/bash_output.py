@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from assent.tools import ripgrep
 from assent.tools.jobs import ShellJobs, exit_words
-from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json, kept_where
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
@@ -54,7 +54,7 @@ class BashOutput(Tool[BashOutputInput]):
         job.read_to = seen
         job.told = job.state != "running"
         if len(text) > _MOST:
-            where = f"; all of it is in {ctx.spill.write(ctx.tool_use_id, text)}" if ctx.spill else ""
+            where = f"; all of it {kept_where(text, ctx)}" if ctx.spill else ""
             text = f"[… the first {len(text) - _MOST:,} characters left out{where} …]\n{text[-_MOST:]}"
         state = job.state if job.process.status in (None, 0) else f"{job.state}, {exit_words(job.process.status)}"
         return ToolOutput(content=f"[{state}]\n{text.rstrip() or '(nothing new)'}", summary=state)

@@ -171,5 +171,11 @@ class Tool(ABC, Generic[InputT]):
 AnyTool = Tool[Any]
 
 
+def kept_where(text: str, ctx: ToolContext) -> str:
+    """Spill a long text, and say what became of it: `is in …`, or that it could not be saved."""
+    path = ctx.spill.write(ctx.tool_use_id, text) if ctx.spill is not None else None
+    return f"is in {path}" if path is not None else "could not be saved"
+
+
 def as_json(input: Input) -> Json:
     return typing.cast("Json", msgspec.to_builtins(input))

@@ -216,7 +216,9 @@ class EditorQueries(Protocol):
 class SpillStore(Protocol):
     """Where tool output over its cap goes (C1). The same id always gives the same path."""
 
-    def write(self, tool_use_id: str, text: str) -> str: ...
+    def write(self, tool_use_id: str, text: str) -> str | None:
+        """Where the text can be read, or None: the disk did not take it. Never raises for the disk's sake."""
+        ...
 
 
 ToolResultContent = str | list[Block]
