@@ -33,3 +33,17 @@ def test_a_broken_trust_file_trusts_nothing(tmp_path: Path) -> None:
     for text in ("{", "[]", '{"folders": 3}', '{"folders": {"/": "yes"}}'):
         file.write_text(text)
         assert not TrustStore(file).trusted("/")
+
+
+def test_an_answer_that_cannot_be_saved_still_counts_in_this_process_above_all_a_no(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "trust.json"
+    store = TrustStore(file)
+    project = str(tmp_path / "project")
+    assert store.set(project, trusted=True, remember="always")
+    (tmp_path / "data").rename(tmp_path / "kept")
+    (tmp_path / "data").symlink_to(tmp_path / "kept" / "nowhere" / "at all")  # nothing can be written there
+    assert not store.set(project, trusted=False, remember="always")
+    (tmp_path / "data").unlink()
+    (tmp_path / "kept").rename(tmp_path / "data")
+    assert not store.trusted(project), "the saved yes must not outlive the no"
+    assert TrustStore(file).trusted(project)

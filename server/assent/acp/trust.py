@@ -32,14 +32,16 @@ async def ask(app: App, front: AcpFront, session: Session) -> None:
         content=[calls.text(words)],
     )  # fmt: skip
     front.update(session.id, start)
-    trusted = False
+    trusted = saved = False
     try:
         question = ToolCallUpdate(tool_call_id=call, title=title, kind="other", content=[calls.text(words)])
         trusted = await front.choose(session.id, question, _OPTIONS) == "trust"
         if trusted:
-            app.trust.set(session.cwd, trusted=True, remember="always")
+            saved = app.trust.set(session.cwd, trusted=True, remember="always")
     finally:
         said = "Trusted." if trusted else "Restricted: what this folder's own files would switch on stays off."
+        if trusted and not saved:
+            said = "Trusted until this ends; the answer could not be saved."
         front.update(
             session.id,
             ToolCallProgress(

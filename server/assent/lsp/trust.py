@@ -11,7 +11,7 @@ from assent.lsp.peer import RemoteError
 from assent.lsp.plain_asks import choose
 from assent.sessions.front import Call
 from assent.types.blocks import Json
-from assent.types.errors import ProtocolError
+from assent.types.errors import ProtocolError, SettingsError
 
 if TYPE_CHECKING:
     from assent.lsp.connection import Connection
@@ -23,8 +23,10 @@ async def set_trust(connection: "Connection", params: Json, call: Call) -> Json:
     path = path_of(params["uri"])
     if path is None:
         raise ProtocolError("invalidParams", "`uri` must name a folder on disk", hint="file:///path/to/folder")
-    connection.app.trust.set(path, trusted=params["trusted"], remember=params.get("remember", "session"))
+    saved = connection.app.trust.set(path, trusted=params["trusted"], remember=params.get("remember", "session"))
     connection.status.publish()
+    if not saved:
+        raise SettingsError("the answer counts until the server ends, but could not be saved: is the disk full?")
     return {"trusted": connection.app.trust.trusted(path)}
 
 

@@ -4,6 +4,7 @@ Trusting a folder covers what is inside it; saying no to an inner folder stays n
 """
 
 import contextlib
+import logging
 import os
 from pathlib import Path
 from typing import Literal, cast
@@ -11,6 +12,8 @@ from typing import Literal, cast
 import orjson
 
 from assent.storage.files import write_atomically
+
+log = logging.getLogger(__name__)
 
 
 class TrustStore:
@@ -34,15 +37,21 @@ class TrustStore:
         path = Path(os.path.realpath(folder))
         return any(str(candidate) in answers for candidate in (path, *path.parents))
 
-    def set(self, folder: str, *, trusted: bool, remember: Literal["session", "always"]) -> None:
+    def set(self, folder: str, *, trusted: bool, remember: Literal["session", "always"]) -> bool:
+        """Whether it is remembered as asked. An answer that the disk did not take counts until this process ends."""
         key = os.path.realpath(folder)
+        self._session[key] = trusted
         if remember == "session":
-            self._session[key] = trusted
-            return
-        self._session.pop(key, None)
+            return True
         saved = self._saved()
         saved[key] = trusted
-        write_atomically(self._file, orjson.dumps({"folders": saved}, option=orjson.OPT_INDENT_2))
+        try:
+            write_atomically(self._file, orjson.dumps({"folders": saved}, option=orjson.OPT_INDENT_2))
+        except OSError as error:
+            log.warning("the trust in %s could not be saved: %s", key, error.strerror)
+            return False
+        del self._session[key]  # the file speaks for it, and what another window writes there later
+        return True
 
     def _saved(self) -> dict[str, bool]:
         """The file's answers, read again when it changed: another window may have been told."""
