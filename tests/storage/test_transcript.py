@@ -200,6 +200,32 @@ def test_a_rewind_jumps_back_and_a_second_one_undoes_it(tmp_path: Path) -> None:
     assert list(transcript.shown(path)) == ["u1", "a1", "u2", "a2", "u4"]
 
 
+def test_a_compaction_that_was_rewound_hides_nothing_before_it(tmp_path: Path) -> None:  # S3
+    path = tmp_path / "s.jsonl"
+    record = Record(SessionPaths(transcript=path))
+    record.append(user("u1"))
+    record.append(assistant("a1"))
+    back_to = record.end
+    record.append(CompactBoundary(uuid="c1", trigger="auto", tokens_before=9, tokens_after=1, summary="so far"))
+    record.append(user("u2"))
+    record.note("rewound", uuid="w1", offset=back_to)
+    record.append(user("u3"))
+    record.close()
+    assert loaded(path) == ["u1", "a1", "u3"]
+
+
+def test_a_rewind_in_the_input_of_a_call_that_was_cut_off_there_is_none(tmp_path: Path) -> None:  # S1
+    """The model chooses what the input of a call holds, and a crash where the line ends."""
+    path = tmp_path / "s.jsonl"
+    write(path, user("u1"))
+    call = b'{"type":"assistant","uuid":"a1","content":[{"type":"tool_use","id":"t","input":'
+    with path.open("ab") as file:
+        file.write(call + b'{"type":"session/rewound","offset":0}')
+    write(path, user("u2"))
+    assert loaded(path) == ["u1", "u2"]
+    assert uuids(transcript.newest_page(path)) == ["u1", "u2"]
+
+
 @settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_pages_read_backwards_join_to_the_same_history_as_a_forward_load(
