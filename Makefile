@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 # Two files at a time: tests mostly wait for the programs they drive. A worker that dies is not replaced: its successor
 # would run the same test again and die of it too.
-PARALLEL := -n 2 --dist loadgroup --max-worker-restart 0
+PARALLEL := -n 2 --max-worker-restart 0
 
 .PHONY: help demo test lint format check unit coverage editors torture bench picture clean setup
 

@@ -7,20 +7,26 @@ fails and the next one runs; where even that does not help, the interpreter show
 import faulthandler
 import os
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
-VSCODE = Path(__file__).parent / "vscode"
 GRACE = 300  # seconds; a moment is what it takes
 STDERR = pytest.StashKey[int]()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        # They build the extension in its own folder, which must not change under a workbench that runs it.
-        together = VSCODE if VSCODE in item.path.parents else item.path
-        item.add_marker(pytest.mark.xdist_group(str(together.relative_to(VSCODE.parent))))
+class _Files(LoadScopeScheduling):
+    """Hands out whole files, so that what a file shares is made once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        # These build the extension in its own folder, which must not change under a workbench that runs it.
+        return "vscode" if nodeid.startswith("tests/vscode/") else nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    return _Files(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:

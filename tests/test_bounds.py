@@ -1,4 +1,4 @@
-"""A run of the tests ends, whatever a test does: see conftest.py and the bounds in pyproject.toml."""
+"""How the tests are run, by conftest.py and the bounds in pyproject.toml: shared out by files, and ended whatever they do."""
 
 import subprocess
 import sys
@@ -29,13 +29,31 @@ def test_leaves_a_thread_behind():
 """
 
 
-def run(folder: Path, test: str) -> subprocess.CompletedProcess[str]:
+SHARED = """\
+import os, pathlib, pytest
+
+@pytest.mark.parametrize("number", range(4))
+def test_it(number):
+    pathlib.Path(__file__).with_suffix(f".{os.environ['PYTEST_XDIST_WORKER']}").touch()
+"""
+
+
+def run(folder: Path, test: str, *options: str) -> subprocess.CompletedProcess[str]:
     """A run with our own settings and bounds, only shorter ones."""
     (folder / "pyproject.toml").write_bytes((TESTS.parent / "pyproject.toml").read_bytes())
     conftest = (TESTS / "conftest.py").read_text(encoding="utf-8").replace("GRACE = 300", "GRACE = 2")
     (folder / "conftest.py").write_text(conftest, encoding="utf-8")
     (folder / "test_it.py").write_text(test)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--timeout", "2", "test_it.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--timeout",
+        "2",
+        *(options or ("test_it.py",)),
+    ]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -51,3 +69,16 @@ def test_a_thread_left_behind_does_not_hold_the_run(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "1 passed" in done.stdout
     assert "Timeout" in done.stderr
+
+
+def test_the_tests_of_a_file_stay_together_and_so_do_all_that_build_the_extension(tmp_path: Path) -> None:
+    files = ["tests/test_a.py", "tests/test_b.py", "tests/vscode/test_c.py", "tests/vscode/test_d.py"]
+    (tmp_path / "tests" / "vscode").mkdir(parents=True)
+    for name in files:
+        (tmp_path / name).write_text(SHARED)
+    assert "16 passed" in run(tmp_path, "", "--timeout", "60", "-n", "2", *files).stdout
+    workers = {
+        name: [path.suffix for path in (tmp_path / name).parent.glob(f"{Path(name).stem}.gw*")] for name in files
+    }
+    assert [len(each) for each in workers.values()] == [1, 1, 1, 1]
+    assert workers["tests/vscode/test_c.py"] == workers["tests/vscode/test_d.py"]

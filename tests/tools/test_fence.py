@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,14 +70,17 @@ async def test_a_fenced_command_works_and_keeps_its_directory(fenced: Toolbox) -
     assert fenced.state.cwd == str(fenced.root)
 
 
-async def test_a_fenced_command_changes_nothing_outside(fenced: Toolbox, found: Found) -> None:
-    outside = Path.home() / ".assent-fence-test"
+@pytest.fixture
+def outside() -> Iterator[Path]:
+    """A file that could be made, were there no fence. Not below /tmp, where fenced commands may write; a home may be."""
+    with tempfile.TemporaryDirectory(prefix="assent-fence-", dir="/var/tmp") as folder:
+        yield Path(folder, "made")
+
+
+async def test_a_fenced_command_changes_nothing_outside(fenced: Toolbox, found: Found, outside: Path) -> None:
     output = await fenced.call("Bash", command=f"echo x > {outside}")
-    if found.kind == "none":
-        outside.unlink()
-    else:
-        assert output.is_error
-        assert not _exists(outside)
+    assert output.is_error == (found.kind != "none")
+    assert _exists(outside) == (found.kind == "none")
 
 
 async def test_a_command_that_only_reads_writes_nowhere(fenced: Toolbox, found: Found) -> None:
@@ -156,8 +160,7 @@ async def test_a_fenced_command_sees_no_secrets_of_others_and_cannot_signal_them
         assert other.poll() is None
 
 
-async def test_not_even_root_mounts_its_way_out(fenced: Toolbox, found: Found) -> None:
-    outside = Path.home() / ".assent-fence-test"
+async def test_not_even_root_mounts_its_way_out(fenced: Toolbox, found: Found, outside: Path) -> None:
     for how in ("", "unshare -Urm "):
         await fenced.call("Bash", command=f"{how}bash -c 'mount -o remount,rw,bind / && echo x > {outside}'")
         if found.kind != "none":
@@ -165,16 +168,18 @@ async def test_not_even_root_mounts_its_way_out(fenced: Toolbox, found: Found) -
 
 
 async def test_a_fenced_command_dies_with_its_session(fenced: Toolbox) -> None:
-    text = await fenced.text("Bash", command="(setsid sleep 1001 &) ; sleep 1001 & echo started")
+    sleep = f"sleep 1001.{os.getpid()}"  # known from those of another run of the tests
+    text = await fenced.text("Bash", command=f"(setsid {sleep} &) ; {sleep} & echo started")
     assert text == "started"
     await fenced.jobs.close()
-    await gone(*_running("sleep 1001"))
+    await gone(*_running(sleep))
 
 
 async def test_a_timeout_reaches_what_is_inside_the_fence(fenced: Toolbox) -> None:
-    output = await fenced.call("Bash", command="setsid sleep 1002 & sleep 1002", timeout=1000)
+    sleep = f"sleep 1002.{os.getpid()}"
+    output = await fenced.call("Bash", command=f"setsid {sleep} & {sleep}", timeout=1000)
     assert output.is_error
-    await gone(*_running("sleep 1002"))
+    await gone(*_running(sleep))
 
 
 @pytest.mark.parametrize("command", ["cat /etc/hostname", "touch made"])
