@@ -2,11 +2,13 @@
 
 import errno
 import os
+import threading
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 
-from assent.storage.journal import Disk, Journal
+from assent.storage.journal import SYNC_AFTER, Disk, Journal
 
 
 class FlakyDisk:
@@ -117,3 +119,103 @@ async def test_many_flushes_at_once_each_cover_their_own_line(tmp_path: Path) ->
     assert len(done) == 50
     assert (tmp_path / "j.jsonl").read_bytes().count(b"\n") == 50
     journal.close()
+
+
+class SlowDisk(FlakyDisk):
+    """A disk whose first fsync takes until it is let go, and which writes down what was synced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
+        self.synced: list[int] = []
+        self._first = True
+
+    def fsync(self, fd: int) -> None:
+        if self._first:
+            self._first = False
+            self.begun.set()
+            assert self.go_on.wait(60)
+        super().fsync(fd)
+        self.synced.append(os.fstat(fd).st_ino)
+
+
+async def test_a_flush_under_way_does_not_undo_a_later_one(tmp_path: Path) -> None:
+    """A record so long that it is synced at once comes while an earlier flush still waits for the disk."""
+    disk = SlowDisk()
+    journal = Journal(tmp_path / "j.jsonl", disk=disk.port)
+    journal.append({"n": 1})
+    flushed: list[bool] = []
+
+    async def flush() -> None:
+        flushed.append(await journal.flush())
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(flush)
+            await anyio.to_thread.run_sync(disk.begun.wait, 60)
+            journal.append({"long": "x" * SYNC_AFTER})
+            journal.append({"n": 2})
+            disk.go_on.set()
+    journal.append({"n": 3})
+    assert flushed == [True] and await journal.flush()
+    lines = (tmp_path / "j.jsonl").read_bytes().split(b"\n")
+    assert [line[:9] for line in lines] == [b'{"n":1}', b'{"long":"', b'{"n":2}', b'{"n":3}', b""]
+    assert journal.end == (tmp_path / "j.jsonl").stat().st_size
+    journal.close()
+
+
+async def test_a_sync_that_failed_meanwhile_is_made_good_by_the_one_that_succeeds(tmp_path: Path) -> None:
+    disk = SlowDisk()
+    journal = Journal(tmp_path / "j.jsonl", disk=disk.port, retry_delays=(60.0,))
+    journal.append({"n": 1})
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(journal.flush)
+            await anyio.to_thread.run_sync(disk.begun.wait, 60)
+            disk.fsync_error = OSError(errno.EIO, os.strerror(errno.EIO))
+            journal.append({"long": "x" * SYNC_AFTER})
+            disk.fsync_error = None
+            disk.go_on.set()
+    journal.append({"n": 2})
+    assert await journal.flush()
+    lines = (tmp_path / "j.jsonl").read_bytes().split(b"\n")
+    assert [line[:9] for line in lines] == [b'{"n":1}', b'{"long":"', b'{"n":2}', b""]
+    journal.close()
+
+
+async def test_the_name_of_a_new_file_is_synced_with_it(tmp_path: Path) -> None:  # S1
+    disk = SlowDisk()
+    disk.go_on.set()
+    path = tmp_path / "j.jsonl"
+    journal = Journal(path, disk=disk.port)
+    journal.append({"n": 1})
+    assert await journal.flush()
+    assert disk.synced == [path.stat().st_ino, tmp_path.stat().st_ino]
+    journal.append({"n": 2})
+    assert await journal.flush()
+    assert disk.synced[2:] == [path.stat().st_ino]
+    journal.close()
+
+
+async def test_closing_while_a_flush_waits_for_the_disk_saves_everything_and_tells_of_no_trouble(
+    tmp_path: Path,
+) -> None:
+    disk = SlowDisk()
+    told: list[OSError | None] = []
+    journal = Journal(tmp_path / "j.jsonl", disk=disk.port, on_trouble=told.append)
+    journal.append({"n": 1})
+    flushed: list[bool] = []
+
+    async def flush() -> None:
+        flushed.append(await journal.flush())
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(flush)
+            await anyio.to_thread.run_sync(disk.begun.wait, 60)
+            journal.append({"n": 2})
+            assert journal.close()
+            disk.go_on.set()
+    assert (flushed, told) == ([True], [])
+    assert (tmp_path / "j.jsonl").read_bytes() == b'{"n":1}\n{"n":2}\n'

@@ -58,6 +58,8 @@ class Journal:
         self._retries = 0
         self._retry: asyncio.TimerHandle | None = None
         self._syncing = anyio.Lock()
+        self._in_thread = False  # a worker thread waits for the disk with our descriptor
+        self._failed = 0  # syncs so far that failed
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._synced = os.fstat(self._fd).st_size  # everything before this is safe
@@ -99,14 +101,15 @@ class Journal:
                 return self._synced >= target
             if self._written < target and not self._write():
                 return False
-            reached = self._written
-            try:
-                await anyio.to_thread.run_sync(self._fsync)
-            except OSError as error:
-                # After a failed fsync the kernel may have dropped pages: all of it must be written again.
-                self._written = self._synced
-                self._troubled(error)
+            reached, failed = self._written, self._failed
+            error = await self._sync_in_thread()
+            if self._closed:
+                return self._synced >= target
+            if error is not None:
+                self._sync_failed(error)
                 return False
+            if self._failed != failed:
+                return False  # another sync failed meanwhile: the kernel tells only one of them
             self._settle(reached)
             return True
 
@@ -118,8 +121,8 @@ class Journal:
         self._closed = True
         if self._retry is not None:
             self._retry.cancel()
-        with contextlib.suppress(OSError):
-            os.close(self._fd)
+        if not self._in_thread:  # else a sync still has it, and lets go of it when it is done
+            self._let_go()
         return saved
 
     def _write(self) -> bool:
@@ -136,15 +139,36 @@ class Journal:
             self._on_trouble(None)
         return True
 
+    async def _sync_in_thread(self) -> OSError | None:
+        self._in_thread = True
+        try:
+            await anyio.to_thread.run_sync(self._fsync)
+        except OSError as error:
+            return error
+        finally:
+            self._in_thread = False
+            if self._closed:
+                self._let_go()
+        return None
+
     def _sync_now(self) -> bool:
         try:
             self._fsync()
         except OSError as error:
-            self._written = self._synced
-            self._troubled(error)
+            self._sync_failed(error)
             return False
         self._settle(self._written)
         return True
+
+    def _sync_failed(self, error: OSError) -> None:
+        """The kernel may have dropped pages: all of it must be written again."""
+        self._failed += 1
+        self._written = self._synced
+        self._troubled(error)
+
+    def _let_go(self) -> None:
+        with contextlib.suppress(OSError):
+            os.close(self._fd)
 
     def _fsync(self) -> None:
         self._disk.fsync(self._fd)
@@ -157,8 +181,9 @@ class Journal:
             self._new = False
 
     def _settle(self, reached: int) -> None:
-        del self._kept[: reached - self._synced]
-        self._synced = reached
+        if reached > self._synced:  # a sync that began later may have ended sooner
+            del self._kept[: reached - self._synced]
+            self._synced = reached
 
     def _troubled(self, error: OSError) -> None:
         first = self._trouble is None
