@@ -279,3 +279,20 @@ async def test_one_edit_reported_in_several_notifications() -> None:
         scene.documents.change(URI, 3, [change(0, "A")])
     assert scene.states(wire) == ["accepted", "accepted"]
     assert not scene.editor.edits.in_doubt(URI)
+
+
+async def test_a_decision_on_a_hunk_that_is_on_its_way_in_is_refused_and_the_first_one_holds() -> None:
+    scene = Scene("a\nb\n")
+    scene.client.automatic = False
+    wire = await scene.propose("a\nB\n")
+
+    async def accept() -> None:
+        await scene.proposals.resolve(wire["proposalId"], {"all": "accept"})
+
+    async with background(accept):
+        late = await scene.proposals.resolve(wire["proposalId"], {"all": "reject"})
+        assert [each["reason"] for each in late["refused"]] == ["a decision on it is being carried out"]
+        for _ in range(4):
+            scene.client.flow()
+            await settle()
+    assert scene.text == "a\nB\n" and scene.states(wire) == ["accepted"]

@@ -187,14 +187,14 @@ async def test_a_sync_that_failed_meanwhile_is_made_good_by_the_one_that_succeed
 async def test_the_name_of_a_new_file_is_synced_with_it(tmp_path: Path) -> None:  # S1
     disk = SlowDisk()
     disk.go_on.set()
-    path = tmp_path / "j.jsonl"
-    journal = Journal(path, disk=disk.port)
+    journal = Journal(tmp_path / "j.jsonl", disk=disk.port)
     journal.append({"n": 1})
     assert await journal.flush()
-    assert disk.synced == [path.stat().st_ino, tmp_path.stat().st_ino]
+    file, folder = await anyio.Path(journal.path).stat(), await anyio.Path(tmp_path).stat()
+    assert disk.synced == [file.st_ino, folder.st_ino]
     journal.append({"n": 2})
     assert await journal.flush()
-    assert disk.synced[2:] == [path.stat().st_ino]
+    assert disk.synced[2:] == [file.st_ino]
     journal.close()
 
 
