@@ -384,6 +384,15 @@ async def test_old_decided_proposals_are_forgotten() -> None:
     assert len(scene.proposals._proposals) <= 201
 
 
+async def test_what_landed_is_not_called_rejected_when_the_turn_is_interrupted() -> None:
+    scene = Scene(TEXT)
+    wire = await scene.propose(THREE, review="after")
+    scene.proposals.withdraw(wire["proposalId"], message="stopped")
+    assert scene.text == THREE and scene.states(wire) == ["landed"] * 3
+    await scene.decide(wire, "reject", "accept", "leave")
+    assert scene.states(wire) == ["rejected", "accepted", "landed"]
+
+
 async def test_a_snapshot_is_taken_before_each_landing() -> None:  # S3
     scene = Scene(TEXT)
     wire = await scene.propose(THREE)

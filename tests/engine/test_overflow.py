@@ -16,6 +16,7 @@ from assent.types.messages import (
     Collapsed,
     CompactBoundary,
     ConversationMessage,
+    Message,
     Notice,
     RequestStart,
     Tombstone,
@@ -86,6 +87,25 @@ async def test_an_overflow_drains_then_compacts_then_says_so_each_once() -> None
         assert looped == [(None, 0), ("collapse_drain_retry", 2), ("reactive_compact_retry", 0)]
         assert turn.result.terminal == "prompt_too_long"
         assert len(turn.errors) == 1 and "/compact" in turn.errors[0]
+
+
+async def test_what_is_staged_between_two_overflows_is_not_drained_too() -> None:  # L7: once
+    async with Stage(tools=[Reader()], limits=SMALL) as stage:
+        engine = stage.new_engine(initial_messages=past(12, size=2_000))
+        window = engine._conversation.window
+        first, second = (tuple(f"{kind}{number}" for number in range(at, at + 3) for kind in "cr") for at in (0, 3))
+        window.staged = [Collapse(uuids=first, summary="Read three files.")]
+
+        def stage_another(_at: int, message: Message) -> None:
+            if isinstance(message, RequestStart) and message.transition == "collapse_drain_retry":
+                window.staged = [Collapse(uuids=second, summary="Read three more.")]
+
+        for _ in range(2):
+            stage.api.error(400, TOO_LONG)
+        stage.api.when("about to be replaced", SUMMARY)
+        stage.api.reply(text("done"))
+        turn = await stage.turn("and now?", engine=engine, on_message=stage_another)
+        assert turn.transitions == ["collapse_drain_retry", "reactive_compact_retry"]
 
 
 async def test_a_retry_that_cannot_be_made_keeps_the_words_that_were_shown() -> None:  # L7, L10

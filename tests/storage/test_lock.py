@@ -62,3 +62,20 @@ def test_a_turn_under_way_is_known_to_others_until_its_process_dies(tmp_path: Pa
     assert "busy" not in path.read_text()
     path.write_text("99999999999999999999\nbusy\n")
     assert not busy(path)
+
+
+ON_A_FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from assent.storage.lock import acquire
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+lock = acquire(Path(sys.argv[1]))
+lock.busy(True)
+lock.release()
+acquire(Path(sys.argv[1])).release()
+"""
+
+
+def test_a_disk_without_room_for_a_name_in_the_lock_keeps_nobody_out(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", ON_A_FULL_DISK, str(tmp_path / "s.lock")], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")

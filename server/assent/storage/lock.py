@@ -18,7 +18,7 @@ class SessionLock:
         self._fd = fd
 
     def busy(self, now: bool) -> None:
-        """Say whether a turn is running. Only a courtesy to other windows: a full disk may keep it from them."""
+        """Say who holds it and whether a turn runs. A courtesy to other windows: a full disk may keep it from them."""
         if self._fd < 0:
             return
         with contextlib.suppress(OSError):
@@ -45,8 +45,9 @@ def acquire(path: Path) -> SessionLock:
             hint="Close it there, open it here just to read, or go on in a copy of it.",
             data={"pid": pid},
         ) from None
-    _write(fd, busy=False)
-    return SessionLock(path, fd)
+    lock = SessionLock(path, fd)
+    lock.busy(False)
+    return lock
 
 
 def holder(path: Path) -> int | None:
