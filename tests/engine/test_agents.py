@@ -8,6 +8,7 @@ import anyio
 
 from assent.extensions.agents import BUILT_IN, AgentDefinition
 from assent.tools.agent import Agent
+from assent.types.blocks import text_of
 from assent.types.messages import (
     AssistantFinal,
     AssistantMessage,
@@ -177,6 +178,35 @@ async def test_a_background_agent_outlives_the_turn_and_notifies() -> None:  # S
         await stage.turn("anything new?")
         assert "It was the cache." in str(stage.api.calls[-1].messages)
         assert any(isinstance(m, ToolStarted) for m in published)
+
+
+async def test_a_background_agent_ends_at_the_sessions_limit_too() -> None:  # Q9
+    """Its messages pass no turn of the parent, which may be over by then."""
+    gate = Gate()
+    scout = AgentDefinition(name="scout", description="looks", prompt="You scout.")
+    done = anyio.Event()
+    told: list[str] = []
+
+    def publish(message: Message) -> None:
+        if isinstance(message, Attachment):
+            told.append(text_of(message.content))
+            done.set()
+
+    async with Stage(tools=[Agent(), gate, Echo()], agents=(scout,), publish=publish, max_budget_usd=0.5) as stage:
+        stage.api.when(
+            from_scout,
+            Reply(parts=(tool("Gate", text="deep"),)),
+            Reply(parts=(tool("Echo", text="dear"),), output_tokens=100_000),
+        )
+        stage.api.reply(ask(run_in_background=True))
+        stage.api.reply(text("It is being looked into."))
+        assert (await stage.turn()).result.terminal == "completed"
+        with anyio.fail_after(60):
+            await gate.reached.wait()
+            gate.opened.set()
+            await done.wait()
+        assert len(stage.api.calls) == 4
+        assert "failed" in told[0] and "$0.5 is spent" in told[0]
 
 
 async def test_an_unknown_agent_is_an_error_the_model_can_read() -> None:

@@ -84,6 +84,7 @@ class Subagents:
 
         engine = QueryEngine(config)
         result: Result | None = None
+        limit, spent = self._turn.config.max_budget_usd, False
         try:
             async with aclosing(engine.submit(prompt)) as messages:
                 async for message in messages:
@@ -96,10 +97,16 @@ class Subagents:
                             else message
                         )
                         await tell(passed)
+                    if not spent and self._turn.ledger.spent(limit):
+                        spent = True  # of the session: in the background nobody else looks (Q9)
+                        engine.abort()
         finally:
             await engine.aclose()
         if result is None:
-            raise ToolError("The agent ended without an answer.")
+            return ToolOutput(content="The agent ended without an answer.", is_error=True, summary="no answer")
+        if spent and result.is_error:
+            words = f"The agent was stopped: the budget of ${limit} is spent."
+            return ToolOutput(content=words, is_error=True, summary="budget spent")
         return ToolOutput(
             content=result.result or "(the agent said nothing)",
             is_error=result.is_error,
