@@ -1,11 +1,13 @@
 """`make bench`: every `bench_*.py` beside this file, one table.
 
 A row compares us with a floor (the bare library doing only that step) measured in the same interleaved run; ratios are
-what counts, absolute times on a shared machine mean little. Name parts to run only those: `python -m benchmarks lsp`.
+what counts, absolute times on a shared machine mean little. What we aim for is in `aims.py`. Name parts to run only
+those: `python -m benchmarks lsp`.
 """
 
 import importlib
 import inspect
+import os
 import platform
 import resource
 import sys
@@ -13,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
-Row = dict[str, Any]
+from benchmarks.aims import AIMS, Row
 
 
 def main(parts: list[str]) -> int:
@@ -23,16 +25,28 @@ def main(parts: list[str]) -> int:
     if not chosen:
         print(f"no such part; there are: {', '.join(name.removeprefix('bench_') for name in names)}", file=sys.stderr)
         return 2
-    print(f"Python {platform.python_version()}, {platform.machine()}\n")
-    print(f"{'':<62}{'ours':>12}{'floor':>12}  {'unit':<8}{'ratio':>8}")
+    load = os.getloadavg()[0]
+    print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}\n")
+    print(f"{'':<62}{'ours':>12}{'floor':>12}  {'unit':<8}{'ratio':>8}  aim")
+    missed: list[str] = []
+    judged: set[str] = set()
     for name in chosen:
         began, cpu = time.perf_counter(), _cpu_seconds()
         rows = _run(name)
         print(f"— {name.removeprefix('bench_')}")
         for row in rows:
-            print(_line(row))
+            aim = AIMS.get(row["name"])
+            met = aim is None or aim.met(row)
+            judged |= {row["name"]} & AIMS.keys()
+            missed += [] if met else [row["name"].strip()]
+            print(_line(row) + (f"  {aim} {'✓' if met else '✗'}" if aim else ""))
         spent = f"{_cpu_seconds() - cpu:.1f} CPU s, {time.perf_counter() - began:.1f} s"
         print(f"  ({spent}, peak memory {_peak_mb():.0f} MB)")
+    print(f"\n{len(judged) - len(missed)} of {len(judged)} aims met", *missed, sep="\n  missed: ")
+    if not parts and (unmeasured := AIMS.keys() - judged):
+        print("  nothing measures:", *sorted(unmeasured))
+    if load > (os.cpu_count() or 1) / 2:
+        print("  The machine was busy when this began: times in ms and µs say little, ratios more.")
     return 0
 
 
