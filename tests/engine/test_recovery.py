@@ -9,9 +9,10 @@ import anyio
 import pytest
 
 from assent.engine.config import ToolServices
+from assent.engine.recovery import ENDED
 from assent.tools.bash import Bash
 from assent.tools.files import DiskWorkspace
-from assent.types.blocks import text_of
+from assent.types.blocks import text_of, tool_result_block
 from assent.types.messages import (
     ApiRetry,
     AssistantMessage,
@@ -21,6 +22,7 @@ from assent.types.messages import (
     ToolFinished,
     ToolProgress,
     ToolStarted,
+    UserMessage,
 )
 from assent.types.permissions import Deny, Verdict
 from assent.types.ports import ToolCall
@@ -83,6 +85,18 @@ async def test_a_surfaced_error_keeps_the_words_that_were_shown() -> None:  # L1
         assert turn.result.terminal == "model_error"
         assert [text_of(m.content) for m in turn.of(AssistantMessage) if not m.error] == ["half of "]
         stage.assert_reloads()
+
+
+async def test_calls_of_an_answer_that_ends_the_turn_are_told_so_before_the_error_is_shown() -> None:  # L9
+    gate = Gate()
+    async with Stage(tools=[gate]) as stage:
+        stage.api.reply(tool("Gate", id="toolu_g", text="x"), stop_reason="refusal")
+        turn = await stage.turn()
+        assert turn.result.terminal == "refusal"
+        _, _, answered, error = stage.engine.messages
+        assert isinstance(answered, UserMessage) and isinstance(error, AssistantMessage)
+        assert answered.content == (tool_result_block("toolu_g", ENDED, is_error=True),)
+        assert error.error == "refusal"
 
 
 async def test_an_overflow_compacts_once_and_the_turn_goes_on_from_the_summary() -> None:  # C6, L7
