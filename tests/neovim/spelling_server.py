@@ -69,9 +69,13 @@ def workspace_symbols(params: types.WorkspaceSymbolParams) -> list[types.SymbolI
 
 @server.feature(types.TEXT_DOCUMENT_RENAME)
 def rename(params: types.RenameParams) -> types.WorkspaceEdit:
-    document, word = named(params)
-    edits = [types.TextEdit(place, params.new_name) for place in places(document, rf"\b{word}\b")]
-    return types.WorkspaceEdit(changes={document.uri: edits})
+    """In every document that is open: a name has users in other files."""
+    _, word = named(params)
+    found = {
+        document.uri: [types.TextEdit(place, params.new_name) for place in places(document, rf"\b{word}\b")]
+        for document in list(server.workspace.text_documents.values())
+    }
+    return types.WorkspaceEdit(changes={uri: edits for uri, edits in found.items() if edits})
 
 
 @server.feature(types.TEXT_DOCUMENT_FORMATTING)

@@ -193,7 +193,8 @@ def test_a_user_who_does_not_see_the_chat_is_told(newest: Start) -> None:
     editor = newest(config=config)
     editor.command("Assent prompt run `touch made`")
     editor.until(
-        lambda: "waiting for you: Run touch made" in str(editor.lua("return _G.told")), "to be told of the ask"
+        lambda: "waiting for you (:Assent answer): $ touch made" in str(editor.lua("return _G.told")),
+        "to be told of the ask",
     )
     editor.command("Assent answer allow")
     editor.until(lambda: "Assent: done:" in str(editor.lua("return _G.told")), "to be told of the end")

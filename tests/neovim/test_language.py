@@ -71,6 +71,42 @@ def test_a_rename_computed_by_the_language_server_is_reviewed_like_any_edit(newe
     assert editor.lines() == SOURCE.replace("greet", "hail").splitlines()
 
 
+USER = "from greeter import greet\n\nprint(greet())\n"
+
+
+def test_a_rename_across_two_files_is_reviewed_in_both(newest: Start, model: FakeApi) -> None:
+    model.reply(tool("Rename", file_path="greeter.py", line=1, symbol="greet", new_name="hail"))
+    model.reply(text("Renamed where you wanted."))
+    editor = newest(env=model.env)
+    (editor.project / "user.py").write_text(USER)
+    attach(editor)
+    editor.command("edit user.py")
+    editor.lua("vim.lsp.buf_attach_client(0, vim.lsp.get_clients({ name = 'spelling' })[1].id)")
+    editor.command("edit greeter.py")
+    open_chat(editor)
+    send(editor, "rename it")
+    editor.see("Assent asks", "hunk 2 of 2", "4 hunks")
+    editor.command("wincmd h | Assent review")
+    editor.see("greeter.py|1| [pending]", "greeter.py|6| [pending]", "user.py|1| [pending]", "user.py|3| [pending]")
+    editor.type(":cclose<CR>:1<CR>gha")
+    editor.until(lambda: editor.lines()[0] == "def hail():", "for the first hunk")
+    editor.type("]hgha")
+    editor.until(lambda: "hail()" in editor.lines()[5], "for the second hunk")
+    assert editor.lines("user.py") == USER.splitlines()  # the other file waits for its own decision
+    editor.type("]h")
+    editor.until(lambda: editor.nvim.current.buffer.name.endswith("user.py"), "for the other file")
+    editor.see("from greeter import hail", "hunk 1 of 2")
+    editor.type("gha")
+    editor.until(lambda: editor.lines("user.py")[0] == "from greeter import hail", "for its first hunk")
+    editor.type("]hghr")
+    editor.see("Renamed where you wanted.")
+    assert editor.lines() == SOURCE.replace("greet", "hail").splitlines()
+    assert editor.lines("user.py") == ["from greeter import hail", "", "print(greet())"]
+    told = answers(model)[-1]
+    assert "greeter.py" in told and "user.py" in told and "hunk 2 rejected by the user" in told
+    assert "Assent asks" not in editor.look()
+
+
 def test_formatting_and_quick_fixes_go_through_review_too(newest: Start, model: FakeApi) -> None:
     model.reply(tool("Format", file_path="greeter.py"))
     model.reply(tool("CodeActions", file_path="greeter.py", line=2, apply="Spell it right: Helo is Hello"))

@@ -81,7 +81,7 @@ def test_the_question_of_trust_waits_in_the_corner_and_is_answered_by_its_number
     folder.mkdir()
     (folder / "settings.json").write_text(json.dumps({"permissions": {"allow": ["Bash(make test)"]}}))
     open_chat(editor)
-    editor.see("do you trust", "1  Trust this folder", "2  Stay restricted")
+    editor.see("Do you trust", "1  Trust this folder", "2  Stay restricted")
     editor.type("i12 words")
     editor.see("12 words", "1  Trust this folder")
     editor.type("<Esc>")

@@ -82,6 +82,7 @@ class Neovim:
         server: str = "",
         env: Mapping[str, str] | None = None,
         size: tuple[int, int] = (200, 45),
+        swap: bool = False,
     ) -> None:
         self.folder = folder
         self.project = folder / "project"
@@ -100,7 +101,7 @@ class Neovim:
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL", "TERM")}
         places = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
         self.env = {**kept, **places, "HOME": str(home), **(env or {})}
-        argv = [program(version), "--embed", "-u", str(init), "-i", "NONE", "-n", file]
+        argv = [program(version), "--embed", "-u", str(init), "-i", "NONE", *([] if swap else ["-n"]), file]
         self.nvim: Any = _child(argv, self.env, self.project)
         self._pid = int(self.nvim.funcs.getpid())
         self.screen = Screen(*size)
@@ -115,9 +116,10 @@ class Neovim:
 
     def __exit__(self, *_: object) -> None:
         self.watchdog.close()
-        with contextlib.suppress(OSError, EOFError):
+        with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGTERM)
-            self.nvim.close()
+        with contextlib.suppress(OSError, EOFError):
+            self.nvim.close()  # also when it is gone: what is left to the garbage collector makes noise at the end
 
     def type(self, keys: str) -> None:
         self.nvim.input(keys)

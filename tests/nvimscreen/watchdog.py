@@ -29,6 +29,10 @@ class Watchdog:
     def close(self) -> None:
         self._over.set()
 
+    def end(self) -> None:
+        """Kill it, as a crash would."""
+        os.kill(self._pid, signal.SIGKILL)
+
     def _bounded(self, method: str, *arguments: Any, **options: Any) -> Any:
         self._called_at = time.monotonic()
         try:
@@ -46,5 +50,5 @@ class Watchdog:
             since = self._called_at
             if since is not None and time.monotonic() - since > self.patience:
                 self._bitten = True
-                os.kill(self._pid, signal.SIGKILL)
+                self.end()
                 return

@@ -57,11 +57,10 @@ local asked = {
   suggestions = { { rule = "Bash(touch:*)", scope = "session", covers = "" } },
 }
 check("a command is shown whole, with what is thought of its parts", (ask.render(asked)), {
-  "Run touch a; ls",
-  "`touch` changes files.",
   "$ touch a; ls",
   "  touch a  [ask]",
   "  ls  [allow]",
+  "`touch` changes files.",
   "s and a allow Bash(touch:*) from now on",
 })
 local range = { start = { line = 1, character = 0 }, ["end"] = { line = 2, character = 0 } }
@@ -79,6 +78,9 @@ check("nothing can hide", require("assent.questions").visible("a\27[2Jb\226\128\
 local hunks = require("assent.hunks")
 check("lines of a text", hunks.lines("a\r\nb\n"), { "a", "b" })
 check("an empty text has none", hunks.lines(""), {})
+check("a long new line is wrapped, tabs and wide letters counted", hunks.wrapped("\tab漢字", 6, 4), { "    ab", "漢字" })
+check("an empty one is still a line", hunks.wrapped("", 6, 4), { " " })
+check("an endless one is cut and says so", #hunks.wrapped(("x"):rep(10000), 20, 4), 13)
 local function span(hunk)
   return { hunks.span(hunk) }
 end

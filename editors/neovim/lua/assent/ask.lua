@@ -1,7 +1,7 @@
 --- Permission asks: what would happen, and the keys that allow or deny it.
 local async = require("assent.async")
-local client = require("assent.client")
 local config = require("assent.config")
+local notice = require("assent.notice")
 local questions = require("assent.questions")
 
 local M = {}
@@ -49,23 +49,27 @@ function M.render(ask, most)
     local named = title:find(vim.fs.basename(path), 1, true) ~= nil
     title = named and ("%s %s"):format(ask.tool, short) or ("%s · %s"):format(title, short)
   end
-  put(lines, highlights, title, "Title")
+  local plan = ask.tool == "ExitPlanMode" and type(ask.input.plan) == "string" and ask.input.plan
+  if ask.command then
+    put(lines, highlights, "$ " .. ask.command.text, "Title")
+    if title ~= "Run " .. ask.command.text then
+      put(lines, highlights, title)
+    end
+    for _, part in ipairs(#ask.command.parts > 1 and ask.command.parts or {}) do
+      put(lines, highlights, ("  %s  [%s]"):format(table.concat(part.argv, " "), part.decision), "Comment")
+    end
+  elseif not plan then
+    put(lines, highlights, title, "Title")
+  end
   if ask.reason and ask.reason ~= "" then
     put(lines, highlights, ask.reason, "Comment")
   end
   if ask.proposal then
     put_diff(lines, highlights, ask.proposal)
-  elseif ask.command then
-    put(lines, highlights, "$ " .. ask.command.text, "String")
-    if #ask.command.parts > 1 then
-      for _, part in ipairs(ask.command.parts) do
-        put(lines, highlights, ("  %s  [%s]"):format(table.concat(part.argv, " "), part.decision), "Comment")
-      end
-    end
-  elseif ask.tool == "ExitPlanMode" and type(ask.input.plan) == "string" then
+  elseif plan then
     put(lines, highlights, "")
-    put(lines, highlights, ask.input.plan)
-  else
+    put(lines, highlights, plan)
+  elseif not ask.command then
     for key, value in vim.spairs(ask.input) do
       put(lines, highlights, ("%s: %s"):format(key, type(value) == "string" and value or vim.inspect(value)))
     end
@@ -102,7 +106,7 @@ local function with_rule(ask, scope)
   return function(question)
     local suggestions = ask.suggestions or {}
     if #suggestions == 0 then
-      return client.notify("this cannot be allowed for good; answer it once", vim.log.levels.WARN)
+      return notice.tell("this cannot be allowed for good; answer it once", vim.log.levels.WARN)
     end
     local allow = function(suggestion)
       if suggestion then
@@ -122,18 +126,18 @@ local function with_rule(ask, scope)
   end
 end
 
+--- Everything about the call, in a tab of its own; the corner stays away from it.
 ---@param ask table
 local function details(ask)
   local lines = M.render(ask)
-  if not ask.proposal and not ask.command then
-    lines = lines_of(questions.visible(ask.title .. "\n" .. vim.inspect(ask.input):gsub("\\n", "\n")))
-  end
   vim.cmd.tabnew()
+  vim.t.assent_details = true
   local bufnr = vim.api.nvim_get_current_buf()
   vim.bo[bufnr].buftype, vim.bo[bufnr].bufhidden = "nofile", "wipe"
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].modifiable = false
-  vim.bo[bufnr].filetype = ask.proposal and "diff" or ""
+  vim.bo[bufnr].filetype = ask.proposal and "diff" or ask.tool == "ExitPlanMode" and "markdown" or ""
+  vim.wo.winbar = "%#Comment# q goes back · :Assent answer to answer it"
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = bufnr })
 end
 
@@ -157,10 +161,10 @@ end
 ---@param params table
 ---@return table
 function M.permission(params)
-  if config.get().notify and not require("assent").visible() then
-    client.notify(("waiting for you: %s (:Assent answer)"):format(params.title))
-  end
   local lines, highlights = M.render(params, MOST_LINES)
+  if config.get().notify and not require("assent").visible() then
+    notice.tell("waiting for you (:Assent answer): " .. lines[1])
+  end
   return async.await(function(resume)
     questions.add({
       id = params.askId,

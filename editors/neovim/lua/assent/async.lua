@@ -16,7 +16,7 @@ function M.await(start)
     if waiting then
       local ok, problem = coroutine.resume(co)
       if not ok then
-        vim.notify("Assent: " .. tostring(problem), vim.log.levels.ERROR)
+        require("assent.notice").tell(tostring(problem), vim.log.levels.ERROR)
       end
     end
   end)

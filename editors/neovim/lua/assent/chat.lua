@@ -2,6 +2,7 @@
 --- `drawing`, its windows are for `panes`.
 local client = require("assent.client")
 local config = require("assent.config")
+local documents = require("assent.documents")
 local drawing = require("assent.drawing")
 local panes = require("assent.panes")
 local session_store = require("assent.session")
@@ -110,7 +111,7 @@ local function make(id)
   map_keys(chat)
   panes.follow(chat)
   require("assent.completion").keep_off(prompt)
-  client.attach_prompt(prompt)
+  documents.attach_prompt(prompt)
   return chat
 end
 
@@ -170,7 +171,7 @@ local function attach(id, callback)
       return
     end
     local chat = make(id)
-    client.attach_prompt(chat.prompt)
+    documents.attach_prompt(chat.prompt)
     local done = function()
       require("assent.review").load(answer.proposals or {}, id)
       callback(session, chat)

@@ -1,7 +1,8 @@
---- The connection to the server: one language client per workspace root, started on first use.
---- Knows how to start, ask and answer; what the answers mean is for the other modules.
+--- The connection to the server: one language client, started on first use, and what happens when it ends.
+--- Knows how to start and how to ask. What comes from the server is for `handlers`, which buffers it sees for
+--- `documents`.
 local config = require("assent.config")
-local protocol = require("assent.protocol")
+local notice = require("assent.notice")
 
 local M = {}
 
@@ -54,63 +55,12 @@ function M.running()
   return client and client.initialized and client or nil
 end
 
----@param message string
----@param level integer?
-function M.notify(message, level)
-  vim.schedule(function()
-    local text = "Assent: " .. message:gsub("%s*\n%s*", " ")
-    level = level or vim.log.levels.INFO
-    local built_in = debug.getinfo(vim.notify, "S").source:find("vim/_", 1, true) ~= nil
-    local room = vim.o.columns * math.max(vim.o.cmdheight, 1) - 13
-    if built_in and vim.fn.strdisplaywidth(text) > room then
-      -- A long message would stop the user at "Press ENTER": the whole of it goes to :messages, its beginning is shown.
-      vim.cmd.echomsg({ args = { vim.fn.string(text) }, mods = { silent = true } })
-      text = vim.fn.strcharpart(text, 0, room - 14) .. "… (:messages)"
-      local highlight = level >= vim.log.levels.ERROR and "ErrorMsg" or level >= vim.log.levels.WARN and "WarningMsg"
-      return vim.api.nvim_echo({ { text, highlight or nil } }, false, {})
-    end
-    vim.notify(text, level, { title = "Assent" })
-  end)
-end
-
 ---@return string
 function M.root()
   local name = vim.api.nvim_buf_get_name(0)
   local from = (vim.bo.buftype == "" and name ~= "") and vim.fs.dirname(name) or vim.fn.getcwd()
   local found = vim.fs.find(config.get().root_markers, { path = from, upward = true })[1]
   return found and vim.fs.dirname(found) or vim.fn.getcwd()
-end
-
----@return table<string, fun(...): any, any>
-local function handlers()
-  local serve = function(module, name)
-    return function(_, params, context)
-      M.flush()
-      return require(module)[name](params, context)
-    end
-  end
-  local apply_edit = "workspace/applyEdit"
-  local asks, notes = protocol.server_requests, protocol.server_notifications
-  return {
-    -- With a label Neovim would say "Workspace edit …" for each hunk, over whatever the user is reading.
-    [apply_edit] = function(err, params, context)
-      return vim.lsp.handlers[apply_edit](err, vim.tbl_extend("force", params, { label = false }), context)
-    end,
-    ["window/showMessageRequest"] = serve("assent.dialog", "choose"),
-    [asks.permission_ask] = serve("assent.ask", "permission"),
-    [asks.elicit] = serve("assent.elicit", "elicit"),
-    [asks.editor_query] = serve("assent.queries", "query"),
-    [asks.editor_save] = serve("assent.queries", "save"),
-    [notes.event] = function(_, params)
-      require("assent.session").event(params)
-    end,
-    [notes.status] = function(_, params)
-      require("assent.session").server_status(params)
-    end,
-    [notes.withdrawn] = function(_, params)
-      require("assent.questions").withdrawn(params.requestId)
-    end,
-  }
 end
 
 --- The client's configuration, for `vim.lsp.start` and for `vim.lsp.enable("assent")`.
@@ -133,7 +83,7 @@ function M.config()
     end,
     root_markers = own.root_markers,
     capabilities = vim.lsp.protocol.make_client_capabilities(),
-    handlers = handlers(),
+    handlers = require("assent.handlers").all(),
     -- One server for every project: its sessions each have a folder of their own.
     reuse_client = function(client)
       return client.name == "assent"
@@ -196,7 +146,7 @@ local told
 function M.root_dir(bufnr, go)
   local problem = obstacle()
   if problem and problem ~= told then
-    M.notify(problem, vim.log.levels.ERROR)
+    notice.tell(problem, vim.log.levels.ERROR)
   end
   told = problem
   if not problem and not hopeless then
@@ -217,7 +167,7 @@ function M.ensure(callback)
   end
   local problem = obstacle()
   if problem then
-    M.notify(problem, vim.log.levels.ERROR)
+    notice.tell(problem, vim.log.levels.ERROR)
     return M.settle(nil)
   end
   starting = true
@@ -233,7 +183,7 @@ function M.ensure(callback)
   end
   if not client_id then
     starting = false
-    M.notify("the server could not be started. :checkhealth assent says more", vim.log.levels.ERROR)
+    notice.tell("the server could not be started. :checkhealth assent says more", vim.log.levels.ERROR)
     M.settle(nil)
   end
 end
@@ -253,7 +203,7 @@ function M.ready(client)
   vim.schedule(function()
     require("assent.review") -- hears of edits from the first event on
     if config.get().attach then
-      M.attach_all(client)
+      require("assent.documents").attach_all()
     end
     M.settle(client)
   end)
@@ -287,9 +237,12 @@ function M.exited(code, signal, id)
     hopeless = true
     local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
     local words = "the server ended at once (%s). Run `%s` in a terminal to see why, or :checkhealth assent"
-    M.notify(words:format(how, table.concat(config.get().cmd, " ")), vim.log.levels.ERROR)
+    notice.tell(words:format(how, table.concat(config.get().cmd, " ")), vim.log.levels.ERROR)
   else
-    M.notify("the server ended unexpectedly. Nothing is lost: :Assent chat goes on where it was.", vim.log.levels.WARN)
+    notice.tell(
+      "the server ended unexpectedly. Nothing is lost: :Assent chat goes on where it was.",
+      vim.log.levels.WARN
+    )
   end
   M.settle(nil)
 end
@@ -319,7 +272,7 @@ function M.request(method, params, callback)
       if callback then
         callback(err, result)
       elseif err then
-        M.report(err)
+        notice.report(err)
       end
     end
     local _
@@ -331,73 +284,6 @@ function M.request(method, params, callback)
     if used and request_id then
       M.call(used, "cancel_request", request_id)
     end
-  end
-end
-
----@param err table
----@return string
-function M.words(err)
-  local hint = err.data and err.data.hint
-  return (err.message or "something went wrong") .. ((hint and hint ~= "") and (" — " .. hint) or "")
-end
-
---- Tell of an error, unless the user has been told already.
----@param err table
-function M.report(err)
-  if not err.quiet then
-    M.notify(M.words(err), vim.log.levels.ERROR)
-  end
-end
-
---- Send what was typed and is still held back, so that the server judges the text as it is now.
-function M.flush()
-  local client = M.running()
-  if not client then
-    return
-  end
-  local ok, tracking = pcall(require, "vim.lsp._changetracking")
-  if not ok then
-    return
-  end
-  for bufnr in pairs(client.attached_buffers) do
-    pcall(tracking.flush, client, bufnr)
-  end
-end
-
----@param bufnr integer
----@return boolean
-local function is_file(bufnr)
-  return vim.api.nvim_buf_is_loaded(bufnr)
-    and vim.bo[bufnr].buftype == ""
-    and vim.api.nvim_buf_get_name(bufnr) ~= ""
-    and vim.bo[bufnr].modifiable
-end
-
----@param client vim.lsp.Client
-function M.attach_all(client)
-  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
-    if is_file(bufnr) then
-      vim.lsp.buf_attach_client(bufnr, client.id)
-    end
-  end
-  local group = vim.api.nvim_create_augroup("assent_attach", { clear = true })
-  vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {
-    group = group,
-    callback = function(event)
-      local running = M.running()
-      if running and is_file(event.buf) then
-        vim.lsp.buf_attach_client(event.buf, running.id)
-      end
-    end,
-  })
-end
-
---- Let the server complete in a prompt, so that every completion plugin that asks language servers works there.
----@param bufnr integer
-function M.attach_prompt(bufnr)
-  local client = M.running()
-  if client then
-    vim.lsp.buf_attach_client(bufnr, client.id)
   end
 end
 

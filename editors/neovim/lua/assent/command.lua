@@ -10,6 +10,9 @@ end
 local function client()
   return require("assent.client")
 end
+local function notice()
+  return require("assent.notice")
+end
 local function review()
   return require("assent.review")
 end
@@ -59,7 +62,7 @@ local function with_session(method, extra, done)
     end
     client().request(method, vim.tbl_extend("force", { sessionId = session.id }, extra or {}), function(err, result)
       if err then
-        return client().report(err)
+        return notice().report(err)
       end
       done(result)
     end)
@@ -90,7 +93,7 @@ local function configure(key, choices)
       with_session(requests().session_configure, { [key] = value }, function()
         local session = sessions().get(sessions().current)
         session[key] = value
-        client().notify(("%s is now %s"):format(key, value))
+        notice().tell(("%s is now %s"):format(key, value))
         vim.cmd.redrawstatus({ bang = true })
       end)
     end
@@ -119,10 +122,10 @@ end
 local function pick_session()
   client().request(requests().session_list, { cwd = client().root() }, function(err, result)
     if err then
-      return client().report(err)
+      return notice().report(err)
     end
     if #result.sessions == 0 then
-      return client().notify("no conversations in this project yet; :Assent chat starts one")
+      return notice().tell("no conversations in this project yet; :Assent chat starts one")
     end
     vim.ui.select(result.sessions, {
       prompt = "Conversations",
@@ -162,7 +165,7 @@ local function rewind()
         end
         with_session(requests().session_rewind, { messageId = message.id, restore = what }, function(result)
           vim.cmd("silent! checktime")
-          client().notify(("went back; %d files changed"):format(#(result.files or {})))
+          notice().tell(("went back; %d files changed"):format(#(result.files or {})))
           chat().start({ id = sessions().current })
         end)
       end)
@@ -188,7 +191,7 @@ local function log()
     return vim.fn.getftime(a) > vim.fn.getftime(b)
   end)
   if not newest[1] then
-    return client().notify("there is no log yet")
+    return notice().tell("there is no log yet")
   end
   vim.cmd.tabedit(vim.fn.fnameescape(newest[1]))
 end
@@ -245,7 +248,7 @@ M.subcommands = {
     run = function()
       local current = sessions().current
       if not current then
-        return client().notify("nothing is running")
+        return notice().tell("nothing is running")
       end
       sessions().interrupt(sessions().get(current))
     end,
@@ -311,8 +314,8 @@ M.subcommands = {
         trusted = trusted,
         remember = "always",
       }, function(err)
-        client().notify(
-          err and client().words(err) or (trusted and "this folder is trusted" or "this folder is not trusted")
+        notice().tell(
+          err and notice().words(err) or (trusted and "this folder is trusted" or "this folder is not trusted")
         )
       end)
     end,
@@ -334,7 +337,7 @@ function M.run(options)
     local known = vim.tbl_keys(M.subcommands)
     table.sort(known)
     local words = ("there is no %s. There are: %s"):format(name, table.concat(known, ", "))
-    return client().notify(words, vim.log.levels.ERROR)
+    return notice().tell(words, vim.log.levels.ERROR)
   end
   found.run(arguments, options)
 end

@@ -1,8 +1,8 @@
 --- Plain questions of the server, one button per answer: Neovim's own picker would open by itself and take the keys.
 --- They wait in the corner like everything else that asks.
 local async = require("assent.async")
-local client = require("assent.client")
 local config = require("assent.config")
+local notice = require("assent.notice")
 local questions = require("assent.questions")
 
 local M = {}
@@ -12,15 +12,16 @@ local M = {}
 ---@return lsp.MessageActionItem|vim.NIL
 function M.choose(params)
   local actions = params.actions or {}
+  local words = params.message:gsub("^Assent: ", "")
   if #actions == 0 then
-    client.notify(params.message)
+    notice.tell(words)
     return vim.NIL
   end
   if config.get().notify and not require("assent").visible() then
-    client.notify(("has a question: %s (:Assent answer)"):format(params.message))
+    notice.tell(("has a question (:Assent answer): %s"):format(words))
   end
   local lines, highlights, keys = {}, {}, {}
-  questions.put(lines, highlights, params.message:gsub("^Assent: ", ""), "Title")
+  questions.put(lines, highlights, (words:gsub("^%l", string.upper)), "Title")
   for number, action in ipairs(actions) do
     questions.put(lines, highlights, ("  %d  %s"):format(number, action.title))
     keys[tostring(number)] = function(question)

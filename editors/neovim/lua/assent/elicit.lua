@@ -2,9 +2,9 @@
 --- would take keys typed for something else; once gone into, vim.ui.select and vim.ui.input put them, so that any
 --- picker works.
 local async = require("assent.async")
-local client = require("assent.client")
 local config = require("assent.config")
 local form = require("assent.form")
+local notice = require("assent.notice")
 local questions = require("assent.questions")
 
 local M = {}
@@ -90,7 +90,7 @@ local function put(params)
       vim.ui.select({ "Open", "Decline" }, { prompt = ("%s %s"):format(params.message, params.url) }, resume)
     end)
     if said == "Open" and not params.url:match("^https?://") then
-      client.notify("only pages of the web are opened", vim.log.levels.WARN)
+      notice.tell("only pages of the web are opened", vim.log.levels.WARN)
       return { action = "decline" }
     end
     if said == "Open" then
@@ -128,7 +128,7 @@ end
 ---@return table
 function M.elicit(params)
   if config.get().notify and not require("assent").visible() then
-    client.notify(("has a question: %s (:Assent answer)"):format(params.message))
+    notice.tell(("has a question (:Assent answer): %s"):format(params.message))
   end
   local lines, highlights = M.render(params)
   local start = function(question)

@@ -15,39 +15,95 @@ function M.lines(text)
   return vim.split((text:gsub("\r\n?", "\n"):gsub("\n$", "")), "\n", { plain = true })
 end
 
+local MOST_PIECES = 12
+
+--- How many columns of text every window that shows the buffer has; virtual lines are cut at its edge, not wrapped.
+---@param bufnr integer
+---@return integer
+local function room(bufnr)
+  local narrowest = vim.o.columns
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    local info = vim.fn.getwininfo(window)[1]
+    narrowest = math.min(narrowest, info.width - info.textoff - 2) -- our signs may come yet
+  end
+  return math.max(narrowest, 20)
+end
+
+--- A line as it would look wrapped: one who accepts it has seen its end.
+---@param line string
+---@param width integer
+---@param tabstop integer
+---@return string[]
+function M.wrapped(line, width, tabstop)
+  local pieces, piece, used = {}, {}, 0
+  local column = 0
+  for _, char in ipairs(vim.fn.split(line:sub(1, width * MOST_PIECES * 4), "\\zs")) do
+    local shown = char == "\t" and (" "):rep(tabstop - column % tabstop) or char
+    local cells = vim.fn.strdisplaywidth(shown)
+    if used + cells > width and used > 0 then
+      table.insert(pieces, table.concat(piece))
+      piece, used = {}, 0
+    end
+    if #pieces == MOST_PIECES then
+      return vim.list_extend(pieces, { "… a very long line; :Assent diff shows all of it" })
+    end
+    table.insert(piece, shown)
+    used, column = used + cells, column + cells
+  end
+  table.insert(pieces, used > 0 and table.concat(piece) or " ")
+  return pieces
+end
+
+---@param label string
+---@param keys string what can be done
+---@param width integer
+---@return string[]
+local function hint_lines(label, keys, width)
+  local whole = ("▲ Assent %s · %s"):format(label, keys)
+  if vim.fn.strdisplaywidth(whole) <= width then
+    return { whole }
+  end
+  return { "▲ Assent " .. label, "  " .. keys }
+end
+
+--- A hunk that is in the text already: its lines are marked, and say how to take them back.
+---@param bufnr integer
+---@param hunk table
+---@param width integer
+local function draw_landed(bufnr, hunk, width)
+  local total = vim.api.nvim_buf_line_count(bufnr)
+  local first = math.min(hunk.range.start.line, total - 1)
+  local count = math.max(#M.lines(hunk.newText), 1)
+  local last = math.min(first + count - 1, total - 1)
+  for row = first, last do
+    vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
+      line_hl_group = "AssentLanded",
+      sign_text = "┃",
+      sign_hl_group = "AssentLandedSign",
+    })
+  end
+  local keys = config.get().keys
+  local actions = ("%s keep · %s take back"):format(keys.accept or ":Assent accept", keys.reject or ":Assent reject")
+  local hint = "  Assent landed · " .. actions
+  local text = vim.api.nvim_buf_get_lines(bufnr, first, first + 1, false)[1] or ""
+  if vim.fn.strdisplaywidth(text .. hint) <= width then
+    local options = { virt_text = { { hint, "AssentHint" } }, virt_text_pos = "eol" }
+    return vim.api.nvim_buf_set_extmark(bufnr, namespace, first, 0, options)
+  end
+  local virtual = vim.tbl_map(function(line)
+    return { { line, "AssentHint" } }
+  end, hint_lines("landed", actions, width))
+  vim.api.nvim_buf_set_extmark(bufnr, namespace, last, 0, { virt_lines = virtual })
+end
+
 ---@param bufnr integer
 ---@param place assent.Place
-local function draw_one(bufnr, place)
-  local hunk = place.hunk
-  local keys = config.get().keys
+---@param width integer
+local function draw_pending(bufnr, place, width)
+  local hunk, keys = place.hunk, config.get().keys
   local total = vim.api.nvim_buf_line_count(bufnr)
   local first = math.min(hunk.range.start.line, total - 1)
   local old = M.lines(hunk.oldText)
-  local label = hunk.state == "conflict" and "conflict: you changed these lines"
-    or hunk.state == "landed" and "landed"
-    or ("hunk %d of %d"):format(place.index, #place.proposal.hunks)
-  local hint = hunk.state == "landed"
-      and ("%s keep · %s take back"):format(keys.accept or ":Assent accept", keys.reject or ":Assent reject")
-    or ("%s accept · %s reject · %s edit"):format(
-      keys.accept or ":Assent accept",
-      keys.reject or ":Assent reject",
-      keys.edit or ":Assent edit"
-    )
-  if hunk.state == "landed" then
-    local count = math.max(#M.lines(hunk.newText), 1)
-    for row = first, math.min(first + count - 1, total - 1) do
-      vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
-        line_hl_group = "AssentLanded",
-        sign_text = "┃",
-        sign_hl_group = "AssentLandedSign",
-      })
-    end
-    vim.api.nvim_buf_set_extmark(bufnr, namespace, first, 0, {
-      virt_text = { { ("  Assent %s · %s"):format(label, hint), "AssentHint" } },
-      virt_text_pos = "eol",
-    })
-    return
-  end
   for row = first, math.min(first + #old - 1, total - 1) do
     vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
       line_hl_group = "AssentOld",
@@ -57,9 +113,20 @@ local function draw_one(bufnr, place)
   end
   local virtual = {}
   for _, line in ipairs(M.lines(hunk.newText)) do
-    table.insert(virtual, { { line == "" and " " or line, "AssentNew" } })
+    for _, piece in ipairs(M.wrapped(line, width, vim.bo[bufnr].tabstop)) do
+      table.insert(virtual, { { piece, "AssentNew" } })
+    end
   end
-  table.insert(virtual, { { ("▲ Assent %s · %s"):format(label, hint), "AssentHint" } })
+  local label = hunk.state == "conflict" and "conflict: you changed these lines"
+    or ("hunk %d of %d"):format(place.index, #place.proposal.hunks)
+  local actions = ("%s accept · %s reject · %s edit"):format(
+    keys.accept or ":Assent accept",
+    keys.reject or ":Assent reject",
+    keys.edit or ":Assent edit"
+  )
+  for _, line in ipairs(hint_lines(label, actions, width)) do
+    table.insert(virtual, { { line, "AssentHint" } })
+  end
   local inserting_on_top = #old == 0 and hunk.range.start.line == 0
   local anchor = #old > 0 and first + #old - 1 or first - 1
   vim.api.nvim_buf_set_extmark(bufnr, namespace, math.max(0, math.min(anchor, total - 1)), 0, {
@@ -85,18 +152,21 @@ end
 ---@type table<integer, string[]> keys we mapped, by buffer
 local mapped = {}
 
---- Keys for a buffer under review. A key that the user mapped in it stays the user's.
----@param bufnr integer
----@param under_review boolean
-local function map(bufnr, under_review)
-  if under_review == (mapped[bufnr] ~= nil) then
-    return
-  end
-  if not under_review then
-    for _, key in ipairs(mapped[bufnr]) do
+--- No file has hunks any more: the keys are the user's own again. Until then they stay in every buffer that had some,
+--- to go on to the next file.
+function M.release()
+  for bufnr, keys in pairs(mapped) do
+    for _, key in ipairs(keys) do
       pcall(vim.keymap.del, "n", key, { buffer = bufnr })
     end
-    mapped[bufnr] = nil
+  end
+  mapped = {}
+end
+
+--- Keys for a buffer under review. A key that the user mapped in it stays the user's.
+---@param bufnr integer
+local function map(bufnr)
+  if mapped[bufnr] then
     return
   end
   mapped[bufnr] = {}
@@ -134,10 +204,17 @@ end
 ---@param places assent.Place[]
 function M.draw(bufnr, places)
   vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
+  local width = #places > 0 and room(bufnr) or 0
   for _, place in ipairs(places) do
-    draw_one(bufnr, place)
+    if place.hunk.state == "landed" then
+      draw_landed(bufnr, place.hunk, width)
+    else
+      draw_pending(bufnr, place, width)
+    end
   end
-  map(bufnr, #places > 0)
+  if #places > 0 then
+    map(bufnr)
+  end
 end
 
 local group = vim.api.nvim_create_augroup("assent_hunks", { clear = true })

@@ -58,8 +58,7 @@ local function opened(uri, method)
   for _, server in ipairs(servers({ method = method })) do
     for attached in pairs(server.attached_buffers) do
       if vim.api.nvim_buf_is_loaded(attached) and vim.bo[attached].filetype == filetype then
-        bufnr = vim.fn.bufadd(path)
-        vim.fn.bufload(bufnr)
+        bufnr = require("assent.files").load(path)
         vim.lsp.buf_attach_client(bufnr, server.id)
         return bufnr
       end

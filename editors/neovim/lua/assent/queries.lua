@@ -1,7 +1,8 @@
 --- Questions of the server about the editor: its buffers, its diagnostics, its selection; and saving. What only a
 --- language server knows is for `language`.
 local async = require("assent.async")
-local client = require("assent.client")
+local documents = require("assent.documents")
+local files = require("assent.files")
 local language = require("assent.language")
 local positions = require("assent.positions")
 
@@ -105,13 +106,18 @@ local answers = {
     return { status = "success", value = seen or vim.NIL }
   end,
   openFile = function(params)
+    local bufnr = files.load(vim.uri_to_fname(params.uri))
+    vim.bo[bufnr].buflisted = true
     local window = require("assent.panes").file_window()
-    vim.api.nvim_win_call(window, function()
-      vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(params.uri)))
-      if params.range then
-        pcall(vim.api.nvim_win_set_cursor, 0, { params.range.start.line + 1, 0 })
-      end
+    local ok, problem = files.unasked(function()
+      vim.api.nvim_win_set_buf(window, bufnr)
     end)
+    if not ok then
+      return { status = "error", value = tostring(problem) }
+    end
+    if params.range then
+      pcall(vim.api.nvim_win_set_cursor, window, { params.range.start.line + 1, 0 })
+    end
     return { status = "success", value = vim.NIL }
   end,
 }
@@ -173,8 +179,10 @@ function M.save(params)
     elseif vim.bo[bufnr].modified and changed_outside(bufnr) then
       table.insert(failed, { uri = uri, message = "its file was changed by another program" })
     else
-      local ok, problem = pcall(vim.api.nvim_buf_call, bufnr, function()
-        vim.cmd("silent update")
+      local ok, problem = files.unasked(function()
+        vim.api.nvim_buf_call(bufnr, function()
+          vim.cmd("silent update")
+        end)
       end)
       if ok and not vim.bo[bufnr].modified then
         table.insert(saved, uri)
@@ -183,7 +191,7 @@ function M.save(params)
       end
     end
   end
-  client.flush()
+  documents.flush()
   return { saved = saved, failed = failed }
 end
 

@@ -1,5 +1,5 @@
 --- Places the agent mentions: `path/to/file.py:12:3`, a plain path, or an address of the web.
-local client = require("assent.client")
+local notice = require("assent.notice")
 
 local M = {}
 
@@ -44,7 +44,7 @@ end
 function M.open(cwd)
   local found = M.parse(vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2])
   if not found then
-    return client.notify("no file is named here")
+    return notice.tell("no file is named here")
   end
   if found.url then
     return vim.ui.open(found.url)
@@ -54,7 +54,7 @@ function M.open(cwd)
     path = vim.fs.joinpath(cwd, found.path)
   end
   if vim.fn.filereadable(path) == 0 then
-    return client.notify("there is no file " .. found.path)
+    return notice.tell("there is no file " .. found.path)
   end
   vim.api.nvim_set_current_win(require("assent.panes").file_window())
   vim.cmd.edit(vim.fn.fnameescape(path))

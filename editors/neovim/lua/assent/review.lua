@@ -2,7 +2,10 @@
 --- written to the buffer here; accepting asks the server, which edits through the client, on the real undo stack.
 local client = require("assent.client")
 local config = require("assent.config")
+local documents = require("assent.documents")
+local files = require("assent.files")
 local hunks = require("assent.hunks")
+local notice = require("assent.notice")
 local panes = require("assent.panes")
 local positions = require("assent.positions")
 local protocol = require("assent.protocol")
@@ -51,16 +54,19 @@ end
 
 ---@param uri string
 function M.redraw(uri)
-  local bufnr = positions.buffer_of(uri)
-  if not bufnr then
-    return
+  local all = M.places()
+  if #all == 0 then
+    hunks.release()
   end
-  hunks.draw(
-    bufnr,
-    vim.tbl_filter(function(place)
-      return place.uri == uri
-    end, M.places())
-  )
+  local bufnr = positions.buffer_of(uri)
+  if bufnr then
+    hunks.draw(
+      bufnr,
+      vim.tbl_filter(function(place)
+        return place.uri == uri
+      end, all)
+    )
+  end
 end
 
 ---@param proposal table
@@ -106,8 +112,7 @@ local function bring_up(uri)
     return
   end
   if config.get().review.open_files then
-    bufnr = vim.fn.bufadd(path)
-    vim.fn.bufload(bufnr)
+    bufnr = files.load(path)
     vim.bo[bufnr].buflisted = true
     local window = panes.file_window()
     local there = vim.api.nvim_win_get_buf(window)
@@ -118,7 +123,7 @@ local function bring_up(uri)
     end
     M.redraw(uri)
   elseif config.get().notify then
-    client.notify(("an edit to review in %s; :Assent next goes there"):format(vim.fn.fnamemodify(path, ":~:.")))
+    notice.tell(("an edit to review in %s; :Assent next goes there"):format(vim.fn.fnamemodify(path, ":~:.")))
   end
 end
 
@@ -159,6 +164,20 @@ vim.api.nvim_create_autocmd({ "BufReadPost", "BufWinEnter" }, {
   end,
 })
 
+-- What is drawn fits the windows it is drawn in.
+vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, {
+  group = "assent_review",
+  callback = function()
+    local seen = {}
+    for _, place in ipairs(M.places()) do
+      if not seen[place.uri] then
+        seen[place.uri] = true
+        M.redraw(place.uri)
+      end
+    end
+  end,
+})
+
 -- Deciding ------------------------------------------------------------------------------------------------------------
 
 --- The hunk at the cursor: on its lines, or on the line it hangs on. Never one the user may not be looking at.
@@ -182,7 +201,7 @@ end
 ---@param decisions table
 ---@param message string?
 local function resolve(place, decisions, message)
-  client.flush()
+  documents.flush()
   local owner = owners[place.proposal.proposalId]
   local session = owner and session_store.sessions[owner]
   if session and not (session.connected and client.running()) then
@@ -203,7 +222,7 @@ local function resolve(place, decisions, message)
       if fresh then
         M.put(fresh)
       end
-      client.notify(client.words(err), vim.log.levels.WARN)
+      notice.tell(notice.words(err), vim.log.levels.WARN)
     end
   end)
 end
@@ -215,7 +234,7 @@ function M.decide(decision, scope, message)
   if scope == "hunk" then
     local place = M.here()
     if not place then
-      return client.notify("no hunk is here; :Assent next goes to one")
+      return notice.tell("no hunk is here; :Assent next goes to one")
     end
     return resolve(place, { { hunkId = place.hunk.hunkId, decision = decision } }, message)
   end
@@ -229,7 +248,7 @@ function M.decide(decision, scope, message)
     end
   end
   if vim.tbl_isempty(seen) then
-    client.notify("there is nothing to decide")
+    notice.tell("there is nothing to decide")
   end
 end
 
@@ -237,7 +256,7 @@ end
 function M.edit()
   local place = M.here()
   if not place or place.hunk.state ~= "pending" then
-    return client.notify("no pending hunk is here")
+    return notice.tell("no pending hunk is here")
   end
   local filetype = vim.bo.filetype
   local lines = hunks.lines(place.hunk.newText)
@@ -269,7 +288,7 @@ end
 function M.go(step)
   local places = M.places()
   if #places == 0 then
-    return client.notify("there is nothing to review")
+    return notice.tell("there is nothing to review")
   end
   local name = vim.api.nvim_buf_get_name(0)
   local here = name ~= "" and vim.uri_from_fname(name) or ""
@@ -317,7 +336,7 @@ function M.list()
     })
   end
   if #items == 0 then
-    return client.notify("there is nothing to review")
+    return notice.tell("there is nothing to review")
   end
   vim.fn.setqflist({}, " ", { title = "Assent: hunks to review", items = items })
   vim.cmd.copen()
@@ -327,7 +346,7 @@ end
 function M.diff()
   local place = M.here()
   if not place then
-    return client.notify("no hunk is here; :Assent next goes to one")
+    return notice.tell("no hunk is here; :Assent next goes to one")
   end
   local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
   local filetype = vim.bo.filetype
@@ -354,6 +373,7 @@ function M.diff()
   vim.wo.winbar = "%#Comment# with every hunk taken · q closes"
   vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = bufnr })
   vim.cmd.diffthis()
+  M.redraw(place.uri) -- there is less room now
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = bufnr,
     callback = function()

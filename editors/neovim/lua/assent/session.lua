@@ -1,6 +1,7 @@
 --- What is known of each session, and who wants to hear of it. Events come in order; nothing here draws.
 local client = require("assent.client")
 local config = require("assent.config")
+local notice = require("assent.notice")
 local protocol = require("assent.protocol")
 
 local M = {}
@@ -108,7 +109,7 @@ local apply = {
     if config.get().notify and not require("assent").visible() then
       local failed = event.result.isError
       local said = vim.trim(tostring(event.result.result or "")):match("[^\n]*")
-      client.notify((failed and "stopped: " or "done: ") .. said, failed and vim.log.levels.WARN or nil)
+      notice.tell((failed and "stopped: " or "done: ") .. said, failed and vim.log.levels.WARN or nil)
     end
   end,
 }
@@ -126,7 +127,7 @@ function M.event(params)
   for name, callback in pairs(listeners) do
     local ok, problem = pcall(callback, session, event, params)
     if not ok then
-      client.notify(("%s could not show %s: %s"):format(name, event.type, problem), vim.log.levels.ERROR)
+      notice.tell(("%s could not show %s: %s"):format(name, event.type, problem), vim.log.levels.ERROR)
     end
   end
   if event.type == "status" or event.type == "usage" or event.type == "toolStarted" or event.type == "turnFinished" then
@@ -141,7 +142,7 @@ function M.server_status(params)
     local text = warning.text .. ((warning.hint and warning.hint ~= "") and (" — " .. warning.hint) or "")
     if not warned[text] then
       warned[text] = true
-      client.notify(text, vim.log.levels.WARN)
+      notice.tell(text, vim.log.levels.WARN)
     end
   end
   vim.cmd.redrawstatus({ bang = true })
@@ -174,7 +175,7 @@ function M.new(options, callback)
   local params = vim.tbl_extend("force", { cwd = client.root() }, options or {})
   client.request(protocol.requests.session_new, params, function(err, result)
     if err then
-      client.report(err)
+      notice.report(err)
       return callback(nil)
     end
     local session = M.get(result.sessionId)
@@ -196,7 +197,7 @@ function M.attach(id, callback, options)
   end
   client.request(protocol.requests.session_attach, params, function(err, answer)
     if err then
-      client.report(err)
+      notice.report(err)
       return callback(nil, nil)
     end
     session.connected = true
@@ -219,7 +220,7 @@ end
 function M.page(id, cursor, callback)
   client.request(protocol.requests.session_attach, { sessionId = id, cursor = cursor }, function(err, page)
     if err then
-      client.report(err)
+      notice.report(err)
     end
     callback(page)
   end)
@@ -246,7 +247,7 @@ function M.send(session, prompt, options, callback)
   local params = vim.tbl_extend("force", { sessionId = session.id, prompt = prompt }, options or {})
   client.request(protocol.requests.session_send, params, function(err, result)
     if err then
-      client.report(err)
+      notice.report(err)
     end
     if callback then
       callback(err, result)
@@ -264,7 +265,7 @@ end
 function M.interrupt(session)
   client.request(protocol.requests.session_interrupt, { sessionId = session.id }, function(err)
     if err then
-      client.report(err)
+      notice.report(err)
     end
   end)
 end

@@ -1,0 +1,173 @@
+--- The float in the corner that shows one question. It never takes the focus, covers neither a prompt nor the cursor,
+--- and takes half of the screen at most until it is gone into. What waits and what an answer does is for `questions`.
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("assent_ask")
+local group = vim.api.nvim_create_augroup("assent_corner", { clear = true })
+
+---@type integer?
+local window
+---@type assent.Question?
+local shown
+--- How many wait, with the one shown.
+local waiting = 0
+
+---@return boolean
+local function open()
+  return window ~= nil and vim.api.nvim_win_is_valid(window)
+end
+
+---@return boolean
+local function inside()
+  return open() and vim.api.nvim_get_current_win() == window
+end
+
+--- The row below which nothing may be covered: the top of a prompt on the screen, or the status line.
+---@return integer
+local function floor()
+  local lowest = vim.o.lines - vim.o.cmdheight - 1
+  local bottom = lowest
+  for _, each in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local bufnr = vim.api.nvim_win_get_buf(each)
+    if vim.bo[bufnr].filetype == "assent_prompt" and vim.api.nvim_win_get_config(each).relative == "" then
+      bottom = math.min(bottom, vim.api.nvim_win_get_position(each)[1] - 1)
+    end
+  end
+  return bottom > 8 and bottom or lowest
+end
+
+---@param question assent.Question
+---@param width integer
+---@return integer rows that the lines take when wrapped
+local function rows(question, width)
+  local count = 0
+  for _, line in ipairs(question.lines) do
+    count = count + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+  end
+  return count
+end
+
+--- The screen's row the user writes in, counted from zero, or -1.
+---@return integer
+local function cursor_row()
+  if inside() then
+    return -1
+  end
+  return vim.fn.screenpos(0, vim.fn.line("."), vim.fn.col(".")).row - 1
+end
+
+---@param question assent.Question
+---@return table
+local function place(question)
+  local bottom = floor()
+  local of = waiting > 1 and (" (1 of %d)"):format(waiting) or ""
+  local title = (" %s%s · :Assent answer "):format(question.title, of)
+  local width = math.max(vim.fn.strdisplaywidth(question.footer), vim.fn.strdisplaywidth(title)) + 2
+  for _, line in ipairs(question.lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line) + 2)
+  end
+  width = math.max(1, math.min(width, vim.o.columns - 4))
+  local most = inside() and bottom - 3 or math.floor(bottom / 2) - 2
+  local needed = rows(question, width)
+  local height = math.max(1, math.min(needed, most))
+  if needed > height then
+    title = (" %s%s · more below · :Assent answer "):format(question.title, of)
+  end
+  local row = cursor_row()
+  local covered = row >= bottom - height - 2 and row < bottom
+  return {
+    relative = "editor",
+    anchor = covered and "NE" or "SE",
+    row = covered and 0 or bottom,
+    col = vim.o.columns,
+    width = width,
+    height = height,
+    title = title, -- the keys below only work inside, where one gets on purpose: so it says how
+    title_pos = "left",
+    footer = question.footer,
+    footer_pos = "left",
+  }
+end
+
+---@param question assent.Question
+---@return integer bufnr
+local function fill(question)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.bo[bufnr].bufhidden = "wipe"
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, question.lines)
+  for row, highlight in pairs(question.highlights) do
+    if row <= #question.lines then
+      vim.api.nvim_buf_set_extmark(bufnr, namespace, row - 1, 0, { line_hl_group = highlight })
+    end
+  end
+  vim.bo[bufnr].modifiable = false
+  for key, action in pairs(question.keys) do
+    vim.keymap.set("n", key, function()
+      action(question)
+    end, { buffer = bufnr, nowait = true, desc = "Assent: answer" })
+  end
+  vim.keymap.set("n", "q", "<Cmd>wincmd p<CR>", { buffer = bufnr, nowait = true, desc = "Assent: leave it waiting" })
+  return bufnr
+end
+
+function M.hide()
+  vim.api.nvim_clear_autocmds({ group = group })
+  if open() then
+    vim.api.nvim_win_close(window --[[@as integer]], true)
+  end
+  window, shown = nil, nil
+end
+
+--- Move it where it belongs now. Nothing happens while it is there already.
+local function settle()
+  if shown and open() then
+    local wanted = place(shown)
+    local now = vim.api.nvim_win_get_config(window --[[@as integer]])
+    if now.anchor ~= wanted.anchor or now.row ~= wanted.row or now.height ~= wanted.height then
+      vim.api.nvim_win_set_config(window --[[@as integer]], wanted)
+    end
+  end
+end
+
+--- Show this question. The cursor stays where it is.
+---@param question assent.Question
+---@param count integer how many wait
+function M.show(question, count)
+  waiting = count
+  if vim.t.assent_details then
+    return M.hide() -- the tab shows the same at length
+  end
+  if shown == question and open() then
+    -- It is on the screen already, and the user may be in it: it only moves.
+    return vim.api.nvim_win_set_config(window --[[@as integer]], place(question))
+  end
+  M.hide()
+  local options = place(question)
+  options.border, options.style, options.zindex, options.noautocmd = "rounded", "minimal", 60, true
+  window = vim.api.nvim_open_win(fill(question), false, options)
+  shown = question
+  vim.wo[window].wrap = true
+  vim.wo[window].linebreak = true
+  vim.wo[window].fillchars = "eob: ,lastline: "
+  vim.api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "WinEnter", "WinScrolled" }, {
+    group = group,
+    callback = vim.schedule_wrap(settle),
+  })
+end
+
+--- Go into it, to answer with its keys.
+---@param question assent.Question
+---@param count integer
+function M.enter(question, count)
+  vim.t.assent_details = nil
+  if
+    not open() or vim.api.nvim_win_get_tabpage(window --[[@as integer]]) ~= vim.api.nvim_get_current_tabpage()
+  then
+    M.hide()
+    M.show(question, count)
+  end
+  vim.api.nvim_set_current_win(window --[[@as integer]])
+  settle()
+end
+
+return M

@@ -1,0 +1,59 @@
+--- Which buffers the server sees, and that it sees them as they are now.
+local client = require("assent.client")
+
+local M = {}
+
+--- Send what was typed and is still held back, so that the server judges the text as it is now.
+function M.flush()
+  local running = client.running()
+  if not running then
+    return
+  end
+  local ok, tracking = pcall(require, "vim.lsp._changetracking")
+  if not ok then
+    return
+  end
+  for bufnr in pairs(running.attached_buffers) do
+    pcall(tracking.flush, running, bufnr)
+  end
+end
+
+---@param bufnr integer
+---@return boolean
+local function is_file(bufnr)
+  return vim.api.nvim_buf_is_loaded(bufnr)
+    and vim.bo[bufnr].buftype == ""
+    and vim.api.nvim_buf_get_name(bufnr) ~= ""
+    and vim.bo[bufnr].modifiable
+end
+
+--- Every file that is open, and every one that will be.
+function M.attach_all()
+  local running = client.running()
+  for _, bufnr in ipairs(running and vim.api.nvim_list_bufs() or {}) do
+    if is_file(bufnr) then
+      vim.lsp.buf_attach_client(bufnr, running.id)
+    end
+  end
+  local group = vim.api.nvim_create_augroup("assent_attach", { clear = true })
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {
+    group = group,
+    callback = function(event)
+      local now = client.running()
+      if now and is_file(event.buf) then
+        vim.lsp.buf_attach_client(event.buf, now.id)
+      end
+    end,
+  })
+end
+
+--- Let the server complete in a prompt, so that every completion plugin that asks language servers works there.
+---@param bufnr integer
+function M.attach_prompt(bufnr)
+  local running = client.running()
+  if running then
+    vim.lsp.buf_attach_client(bufnr, running.id)
+  end
+end
+
+return M
