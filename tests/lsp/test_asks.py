@@ -185,11 +185,16 @@ async def test_an_interrupt_withdraws_the_ask_and_a_late_answer_is_dropped(
 async def test_an_open_ask_is_listed_and_sent_again_on_attach(client: Client, api: FakeApi, workspace: Path) -> None:
     session = await new(client)
     bash(api)
-    client.answers["assent/permission/ask"] = never
+    seen: list[Json] = []
+
+    async def only_the_second(params: Json) -> Json:
+        seen.append(params)
+        return {"decision": "allow"} if len(seen) == 2 else await never(params)
+
+    client.answers["assent/permission/ask"] = only_the_second
     start = len(client.heard)
     turn = begin(client, session)
     first = (await asked(client, after=start))["params"]
-    client.answers["assent/permission/ask"] = lambda params: {"decision": "allow"}
     middle = len(client.heard)
     attached = await client.request("assent/session/attach", {"sessionId": session})
     assert [ask["askId"] for ask in attached["pendingAsks"]] == [first["askId"]]

@@ -207,8 +207,8 @@ async def test_a_turn_cut_by_a_crash_is_visible_and_can_be_retried(tmp_path: Pat
         assert again["queued"] is False and app.model.requests == []  # the same message, not a second one
         await app.request("session/retry", front, sessionId=session)
         await front.seen("turnFinished", 2)
-        prompts = [event["prompt"][0]["text"] for event in front.of("turnStarted")]
-        assert prompts == ["do it", "and then this"]
+        prompts = [event["prompt"] for event in front.of("turnStarted")]
+        assert prompts == [[{"type": "text", "text": "do it"}], "and then this"]
         after = await app.request("session/attach", TestFront(), sessionId=session)
         assert "interrupted" not in after
 

@@ -192,7 +192,7 @@ async def test_a_steered_message_the_turn_never_took_gets_a_turn_of_its_own(tmp_
         await app.send(session, "too late", front, whenBusy="steer", clientMessageId="c2")
         held.go.set()
         await front.seen("turnFinished", 2)
-        assert front.of("turnStarted")[1]["prompt"] == [{"type": "text", "text": "too late"}]
+        assert front.of("turnStarted")[1]["prompt"] == "too late"
 
 
 async def test_waiting_for_a_steered_message_gives_the_turn_it_ran_in(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ async def test_an_interrupt_answers_after_turn_finished_and_keeps_what_waits(tmp
         assert front.events[-1] == {"type": "status", "state": "idle"}
         assert await app.request("session/interrupt", sessionId=session) == {"interrupted": False, "queued": ["c2"]}
         await app.send(session, "three", front, wait=True)
-        prompts = [event["prompt"][0]["text"] for event in front.of("turnStarted")]
+        prompts = [event["prompt"] for event in front.of("turnStarted")]
         assert prompts == ["one", "two", "three"]
 
 

@@ -127,7 +127,7 @@ class ChatDocuments:
         uri = self._last or await self.create()
         if self._connection.app.editor.documents.get(uri) is not None:
             await self._connection.app.editor.edits.apply(uri, at_end(text), "Assent: question")
-        await self._show(uri)
+        self._show(uri)
         return {"uri": uri}
 
     async def create(self) -> str:
@@ -138,7 +138,7 @@ class ChatDocuments:
         path = await asyncio.to_thread(_new_file, Path(roots[0]))
         uri = uri_of(str(path))
         self._last = uri
-        await self._show(uri)
+        self._show(uri)
         return uri
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -210,9 +210,15 @@ class ChatDocuments:
         around = [root for root in roots if path.startswith(root + os.sep)]
         return max(around, key=len) if around else str(Path(path).parent)
 
-    async def _show(self, uri: str) -> None:
-        with contextlib.suppress(RemoteError):
-            await self._connection.peer.request("window/showDocument", {"uri": uri, "takeFocus": True})
+    def _show(self, uri: str) -> None:
+        """Where the client claims that it can; nobody waits for it to say that it did."""
+
+        async def show() -> None:
+            with contextlib.suppress(RemoteError):
+                await self._connection.peer.request("window/showDocument", {"uri": uri, "takeFocus": True})
+
+        if self._connection.client.can("window.showDocument.support") is True:
+            self._connection.spawn(show())
 
     def _heard(self, event: DocumentEvent) -> None:
         if event.kind == "renamed" and (chat := self._chats.pop(event.old_uri, None)):

@@ -4,7 +4,7 @@ Arguments are positional JSON; a missing or wrong one answers invalidParams and 
 """
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from assent.editor.uris import path_of, same_document
 from assent.lsp import sessions, trust
@@ -16,6 +16,7 @@ from assent.types.errors import ProtocolError
 if TYPE_CHECKING:
     from assent.lsp.connection import Connection
 
+T = TypeVar("T")
 Command = Callable[["Connection", list[Any]], Coroutine[Any, Any, Any]]
 
 
@@ -86,7 +87,7 @@ async def new_chat(connection: "Connection", arguments: list[Any]) -> Any:
 
 async def interrupt(connection: "Connection", arguments: list[Any]) -> Any:
     """The session named, or every one that runs."""
-    named = arguments[0] if arguments and isinstance(arguments[0], str) else None
+    named = _optional(arguments, 0, str, "a string: sessionId")
     live = connection.app.sessions.live
     running = [named] if named is not None else [session.id for session in live.values() if session.running]
     answers = [await sessions.interrupt(connection, session_id) for session_id in running]
@@ -95,11 +96,12 @@ async def interrupt(connection: "Connection", arguments: list[Any]) -> Any:
 
 async def trust_folder(connection: "Connection", arguments: list[Any]) -> Any:
     """[uri?, trusted?]: the first workspace folder, and yes, unless said otherwise."""
-    uri = arguments[0] if arguments and isinstance(arguments[0], str) else next(iter(connection.client.folders), None)
+    uri = _optional(arguments, 0, str, "a string: uri") or next(iter(connection.client.folders), None)
+    trusted = _optional(arguments, 1, bool, "a boolean: trusted")
     if uri is None:
         raise ProtocolError("invalidParams", "there is no workspace folder to trust", hint="Name a folder's uri.")
-    trusted = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], bool) else True
-    return await trust.set_trust(connection, {"uri": uri, "trusted": trusted, "remember": "always"}, Call())
+    params: Json = {"uri": uri, "trusted": trusted is not False, "remember": "always"}
+    return await trust.set_trust(connection, params, Call())
 
 
 COMMANDS: dict[str, Command] = {
@@ -120,9 +122,21 @@ COMMANDS: dict[str, Command] = {
 
 
 async def _decide_hunk(connection: "Connection", arguments: list[Any], decision: str) -> Json:
-    proposal_id, hunk_id = _text(arguments, 0, "proposalId"), _text(arguments, 1, "hunkId")
+    """[proposalId, hunkId], or the hunkId alone, which names its proposal too."""
+    proposals = connection.app.editor.proposals
+    if len(arguments) == 1:
+        hunk_id = _text(arguments, 0, "hunkId")
+        proposal_id = next((each["proposalId"] for each in proposals.list() if _holds(each, hunk_id)), None)
+        if proposal_id is None:
+            raise ProtocolError("unknownHunk", f"There is no open hunk {hunk_id}", hint="assent/edit/list has them.")
+    else:
+        proposal_id, hunk_id = _text(arguments, 0, "proposalId"), _text(arguments, 1, "hunkId")
     decisions: list[Json] = [{"hunkId": hunk_id, "decision": decision}]
-    return await connection.app.editor.proposals.resolve(proposal_id, decisions)
+    return await proposals.resolve(proposal_id, decisions)
+
+
+def _holds(proposal: Json, hunk_id: str) -> bool:
+    return any(hunk["hunkId"] == hunk_id for hunk in proposal["hunks"])
 
 
 async def _decide_all(connection: "Connection", decision: str, uri: str | None) -> Json:
@@ -152,6 +166,14 @@ def _text(arguments: list[Any], index: int, what: str) -> str:
     value = arguments[index] if len(arguments) > index else None
     if not isinstance(value, str):
         raise ProtocolError("invalidParams", f"argument {index + 1} must be a string: {what}")
+    return value
+
+
+def _optional(arguments: list[Any], index: int, kind: type[T], what: str) -> T | None:
+    """An argument that may be left out or null, but not be something else."""
+    value = arguments[index] if len(arguments) > index else None
+    if value is not None and not isinstance(value, kind):
+        raise ProtocolError("invalidParams", f"argument {index + 1} must be {what}")
     return value
 
 

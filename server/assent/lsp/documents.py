@@ -19,7 +19,8 @@ def notifications(documents: Documents) -> dict[str, NotificationHandler]:
         changes = whole.get("contentChanges")
         if not isinstance(changes, list):
             raise ProtocolError("invalidParams", "`contentChanges` must be an array")
-        documents.change(_uri(item), _version(item), cast("list[Json]", changes))
+        version = None if item.get("version") is None else _version(item)  # older clients may know of none
+        documents.change(_uri(item), version, cast("list[Json]", changes))
 
     def did_save(params: Any) -> None:
         whole = params_object(params)

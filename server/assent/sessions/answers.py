@@ -26,12 +26,12 @@ class Answer:
 
 
 def read_answer(raw: Mapping[str, Any]) -> Answer:
-    message = raw.get("message")
-    message = message if isinstance(message, str) else ""
-    scope, updated, hunks = raw.get("scope"), raw.get("updatedInput"), raw.get("hunks")
-    scope = "once" if scope is None else scope
-    known = scope in ("once", "session", "project", "user")
-    if raw.get("decision") != "allow" or not known or not isinstance(updated, Mapping | None):
+    said, updated, hunks = raw.get("message"), raw.get("updatedInput"), raw.get("hunks")
+    message = said if isinstance(said, str) else ""
+    scope = "once" if raw.get("scope") is None else raw["scope"]
+    known = scope in ("once", "session", "project", "user") and isinstance(said, str | None)
+    shaped = isinstance(updated, Mapping | None) and isinstance(hunks, list | None)
+    if raw.get("decision") != "allow" or not known or not shaped:
         return Answer(allowed=False, message=message, interrupt=raw.get("interrupt") is True)
     return Answer(
         allowed=True,
@@ -39,14 +39,14 @@ def read_answer(raw: Mapping[str, Any]) -> Answer:
         scope=scope,
         rule=raw.get("rule"),
         updated_input=None if updated is None else dict(cast("Json", updated)),
-        hunks=None if hunks is None else hunk_decisions(hunks),
+        hunks=None if hunks is None else hunk_decisions(cast("list[object]", hunks)),
     )
 
 
-def hunk_decisions(hunks: object) -> list[Json]:
+def hunk_decisions(hunks: list[object]) -> list[Json]:
     """Per-hunk answers: [{hunkId, decision, newText?}], or bare hunk ids, which mean accept."""
     found: list[Json] = []
-    for hunk in cast("list[object]", hunks) if isinstance(hunks, list) else []:
+    for hunk in hunks:
         if isinstance(hunk, str):
             found.append({"hunkId": hunk, "decision": "accept"})
         elif isinstance(hunk, dict):
@@ -74,10 +74,11 @@ class LastingRules:
 
     def keep(self, answer: Answer, *, suggested: str | None, lasting: bool) -> None:
         """`lasting`: a call of this kind may be allowed for longer than once."""
-        if answer.scope == "once":
+        scope = answer.scope
+        if scope == "once" and answer.rule is None:
             return
-        rule = answer.rule or suggested
-        if not isinstance(rule, str) or not lasting:
+        rule = suggested if answer.rule is None else answer.rule
+        if not isinstance(rule, str) or not (lasting or scope == "once"):
             self._keeper.notice("warning", "Allowed once: no rule can be saved for this call.")
             return
         try:
@@ -85,12 +86,14 @@ class LastingRules:
         except ValueError as error:
             self._keeper.notice("warning", f"Allowed once: {rule!r} is not a rule ({error}).")
             return
+        if scope == "once":
+            return
         # The user's own answer holds for this session whatever the file's trust; the file makes it last.
         self._keeper.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
-        if answer.scope == "session":
+        if scope == "session":
             return
         try:
-            path = self._settings.add_rule(answer.scope, self._keeper.cwd, "allow", rule)
+            path = self._settings.add_rule(scope, self._keeper.cwd, "allow", rule)
         except (SettingsError, OSError) as error:
             self._keeper.notice("error", f"{rule} is allowed for this session, but could not be saved: {error}")
         else:

@@ -34,7 +34,7 @@ class Question:
     by: str = ""
     moot: bool = False
     settled: anyio.Event = field(default_factory=anyio.Event)
-    requests: dict[int, tuple[Front, str]] = field(default_factory=dict[int, tuple[Front, str]])
+    requests: dict[str, Front] = field(default_factory=dict[str, Front])  # those out, by requestId; any may be answered
     tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
 
@@ -109,19 +109,18 @@ class Asks:
 
     def detach(self, front: Front) -> None:
         for question in self._open.values():
-            question.requests.pop(id(front), None)
+            for request_id in [each for each, asked in question.requests.items() if asked is front]:
+                del question.requests[request_id]
 
     def _put(self, question: Question, front: Front) -> None:
+        """Put it once more also to a front that has it already: whichever of its requests is answered counts."""
         subscription = self._events.subscribe(front)
-        old = question.requests.get(id(front))
-        if old is not None:
-            front.withdraw(old[1])
         request_id = new_id("r")
-        question.requests[id(front)] = (front, request_id)
 
         def start() -> None:
             if question.settled.is_set():
                 return
+            question.requests[request_id] = front
             task = asyncio.get_running_loop().create_task(self._ask(question, front, request_id))
             question.tasks.add(task)
             task.add_done_callback(question.tasks.discard)
@@ -140,9 +139,7 @@ class Asks:
         except Exception:
             log.warning("a client failed to answer %s; the question stays open", question.id, exc_info=True)
             return
-        current = question.requests.get(id(front))
-        if current is not None and current[1] == request_id and question.id in self._open:
-            question.requests.pop(id(front))
+        if question.requests.pop(request_id, None) is not None and question.id in self._open:
             self._settle(question, answer, by="client")
 
     def _settle(self, question: Question, answer: Json | None, *, by: str) -> None:
@@ -150,7 +147,7 @@ class Asks:
             return
         question.answer = answer
         question.by = by
-        for front, request_id in list(question.requests.values()):
+        for request_id, front in question.requests.items():
             front.withdraw(request_id)
         question.requests.clear()
         # Tasks still awaiting a front are left to end on their own: their late answers find the question closed.
@@ -177,6 +174,16 @@ async def elicited(asks: Asks, session_id: str, elicitation: Elicitation) -> Eli
         params["url"] = elicitation.url
     answer = await asks.wait(asks.open("elicitation", elicit_id, params)) or {}
     action, content = answer.get("action"), answer.get("content")
-    if action not in ("accept", "decline", "cancel"):
+    given = cast("Json", content) if isinstance(content, dict) else {}
+    if action not in ("accept", "decline", "cancel") or (action == "accept" and not _answers(elicitation, given)):
         return ElicitationAnswer(action="cancel")
-    return ElicitationAnswer(action=action, content=cast("Json", content) if isinstance(content, dict) else {})
+    return ElicitationAnswer(action=action, content=given)
+
+
+def _answers(elicitation: Elicitation, content: Json) -> bool:
+    """Whether an accepted question got any answer; visiting an address is one in itself."""
+    if not elicitation.questions:
+        return bool(content) or elicitation.schema is None
+    asked = {str(question["id"]) for question in elicitation.questions}
+    given = [content.get("answers"), content.get("other")]
+    return any(cast("Json", each).get(id) for each in given if isinstance(each, dict) for id in asked)

@@ -4,11 +4,11 @@ Pure translation: one translator per session remembers only what the wire names 
 tool a half-streamed block belongs to, which blocks are open).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, assert_never, cast
 
-from assent.types.blocks import Block, Json, text_of
+from assent.types.blocks import Json, text_of
 from assent.types.messages import (
     ApiRetry,
     AssistantFinal,
@@ -181,8 +181,8 @@ def parent_of(message: Message) -> str | None:
     return getattr(message, "parent_tool_use_id", None)
 
 
-def turn_started(init: SystemInit | None, prompt: Sequence[Block], **more: Any) -> Json:
-    event: Json = {"type": "turnStarted", "prompt": list(prompt)}
+def turn_started(init: SystemInit | None, prompt: str | list[Json], **more: Any) -> Json:
+    event: Json = {"type": "turnStarted", "prompt": prompt}
     if init is not None:
         event |= {
             "sessionId": init.session_id,

@@ -4,7 +4,7 @@
 `ProtocolError`. The hub owns the tasks: leave it (`async with`) and every turn, job and file is closed within 2 s.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -23,9 +23,9 @@ from assent.sessions.export import export
 from assent.sessions.front import Call, Front
 from assent.sessions.options import configure
 from assent.sessions.session import Session
+from assent.sessions.summaries import listed, summary_of
 from assent.sessions.tasks import Tasks, Work
-from assent.storage.index import Index, Summary
-from assent.storage.lines import clean
+from assent.storage.index import Index
 from assent.storage.watch import SettingsWatch
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -43,6 +43,7 @@ class Sessions:
         self.live: dict[str, Session] = {}
         self._opening = anyio.Lock()
         self._ending: dict[str, anyio.Event] = {}  # sessions being closed or deleted
+        self._last_seqs: dict[str, int] = {}  # of closed ones: opened again, their numbers go on
         self._scratch: Session | None = None
         self._completion = Completion()
         self._watch = SettingsWatch(self._settings_files)
@@ -133,11 +134,12 @@ class Sessions:
         self._summarise(session)
         for problem in session.settings.problems:
             session.notice("warning", str(problem))
+        tools = [tool.name for tool in session.tools() if tool.enabled(session.state)]
         return {
             "sessionId": session.id,
             "model": session.options.model,
             "mode": session.state.mode,
-            "tools": [tool.name for tool in session.tools() if tool.enabled(session.state)],
+            "tools": [*tools, "StructuredOutput"] if session.options.json_schema is not None else tools,
             "commands": list(self.deps.commands(session.cwd, session.trusted)),
             "agents": list(self.deps.agents(session.cwd, session.trusted)),
             "mcpServers": list(self.deps.mcp_servers(session.cwd, session.trusted)),
@@ -161,7 +163,8 @@ class Sessions:
         summaries, cursor = await anyio.to_thread.run_sync(library.page, self.index, self.deps.data_dir, params)
         others = [summary for summary in summaries if summary.session_id not in self.live]
         elsewhere = await anyio.to_thread.run_sync(library.running, self.deps.data_dir, others)
-        answer: Json = {"sessions": [self._listed(summary, elsewhere) for summary in summaries]}
+        running = {*elsewhere, *(session.id for session in self.live.values() if session.running)}
+        answer: Json = {"sessions": [listed(each, running=each.session_id in running) for each in summaries]}
         return answer if cursor is None else {**answer, "nextCursor": cursor}
 
     async def attach(self, params: Json, call: Call) -> Json:
@@ -171,7 +174,7 @@ class Sessions:
             if error.kind != "ownedElsewhere" or not params.get("readOnly"):
                 raise
             paths = library.found(self.deps.data_dir, params.get("sessionId"))
-            return await anyio.to_thread.run_sync(snapshot.read_only, paths, params, self.epoch)
+            return await anyio.to_thread.run_sync(snapshot.read_only, paths, params)
         return snapshot.attach(session, params, call)
 
     async def rename(self, params: Json, call: Call) -> Json:
@@ -194,6 +197,7 @@ class Sessions:
             else:
                 await self._shut(session)
                 self._summarise(session)
+                self._last_seqs[session_id] = session.events.last_seq
         return {}
 
     async def fork(self, params: Json, call: Call) -> Json:
@@ -282,6 +286,7 @@ class Sessions:
             )
             known = self.index.get(session_id)
             session.prompts = [known.text] if known and known.text else []
+            session.events.go_on_from(self._last_seqs.pop(session_id, 0))
             self._adopt(session)
             return session
 
@@ -329,6 +334,9 @@ class Sessions:
         await session.close_children()
         session.shut()
 
+    def _summarise(self, session: Session) -> None:
+        self.index.put(summary_of(session))
+
     # --- settings ----------------------------------------------------------------------------------------------------
 
     def _settings_files(self) -> set[Path]:
@@ -367,33 +375,3 @@ class Sessions:
                 if path is not None and not session.closed:  # its turn will not go on: nobody reads what landed
                     self.spawn(partial(session.workspace.settled, path))
         session.proposals.changed()
-
-    # --- the list ----------------------------------------------------------------------------------------------------
-
-    def _summarise(self, session: Session) -> None:
-        self.index.put(
-            Summary(
-                session_id=session.id,
-                title=clean(session.title),
-                cwd=clean(session.cwd),
-                branch=session.branch,
-                updated_at=session.updated_at,
-                turns=session.turns.count,
-                cost_usd=session.cost_usd,
-                folder=session.record.path.parent.name,
-                text="\n".join(session.prompts)[-2000:],
-            )
-        )
-
-    def _listed(self, summary: Summary, elsewhere: Collection[str]) -> Json:
-        live = self.live.get(summary.session_id)
-        return {
-            "sessionId": summary.session_id,
-            "title": summary.title,
-            "updatedAt": summary.updated_at,
-            "turns": summary.turns,
-            "costUsd": summary.cost_usd,
-            "cwd": summary.cwd,
-            "branch": summary.branch,
-            "running": live.running if live else summary.session_id in elsewhere,
-        }

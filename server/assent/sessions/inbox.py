@@ -23,6 +23,7 @@ class Turn:
     uuid: str  # of the user message
     content: list[Json]
     client_id: str
+    spoken: bool = False  # sent as one plain string, not as blocks
     token_budget: int | None = None
     queued: bool = False
     into: "Turn | None" = None  # steered: the running turn it is meant for, until that has ended without it
@@ -35,12 +36,18 @@ class Turn:
         """The id of the turn that answers it, as far as one can tell now."""
         return self.id if self.into is None else self.into.id
 
+    @property
+    def prompt(self) -> str | list[Json]:
+        """As it was sent: whoever sent a string is told of a string."""
+        return str(self.content[0]["text"]) if self.spoken and len(self.content) == 1 else list(self.content)
+
     def to_json(self) -> Json:
         return {
             "turnId": self.id,
             "uuid": self.uuid,
             "clientMessageId": self.client_id,
             "content": self.content,
+            "spoken": self.spoken,
             "tokenBudget": self.token_budget,
         }
 
@@ -51,6 +58,7 @@ class Turn:
             uuid=str(saved["uuid"]),
             client_id=str(saved.get("clientMessageId", saved["uuid"])),
             content=cast("list[Json]", saved.get("content", [])),
+            spoken=saved.get("spoken") is True,
             token_budget=saved.get("tokenBudget"),
             queued=True,
         )

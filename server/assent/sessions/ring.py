@@ -69,6 +69,7 @@ class EventLog:
         self.session_id = session_id
         self.epoch = epoch
         self.last_seq = 0
+        self._before = 0  # the last number of an earlier opening in this process
         self.turn_id: str | None = None
         self.step_id: str | None = None
         self.subscriptions: dict[int, Subscription] = {}
@@ -77,6 +78,10 @@ class EventLog:
         self._sent: dict[tuple[str, str], float] = {}
         self._growing: dict[str, int] = {}  # blocks and calls still being written, with the number of their first event
         self._timer: asyncio.TimerHandle | None = None
+
+    def go_on_from(self, last_seq: int) -> None:
+        """The session was open here before: its numbers go on, but nobody knows what was said in between."""
+        self.last_seq = self._before = last_seq
 
     @property
     def first_seq(self) -> int:
@@ -121,7 +126,7 @@ class EventLog:
 
     def replay(self, after_seq: int) -> list[Json] | None:
         """Events after this one, or None when they are no longer (or not yet) known."""
-        if after_seq > self.last_seq or after_seq + 1 < self.first_seq:
+        if after_seq > self.last_seq or after_seq + 1 < self.first_seq or 0 < after_seq <= self._before:
             return None
         skip = after_seq + 1 - self.first_seq
         return [cast("Json", orjson.loads(line)) for line in self._ring.since(skip)]

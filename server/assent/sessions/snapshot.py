@@ -9,12 +9,13 @@ from assent.sessions.session import Session
 from assent.storage import lock, transcript
 from assent.storage.paths import SessionPaths
 from assent.types.blocks import Json
+from assent.types.ids import new_id
 from assent.types.messages import AssistantMessage, Attachment, CompactBoundary, UserMessage
 
 
 def attach(session: Session, params: Json, call: Call) -> Json:
     """Subscribe the caller and say where it stands. Events it missed follow the answer; live ones follow those."""
-    cursor = params.get("cursor")
+    cursor = params.get("cursor") or None
     events = session.events
     after = params.get("afterSeq")
     # Nothing is awaited in here: the page, the number and the subscription are of one moment.
@@ -72,12 +73,12 @@ def attach(session: Session, params: Json, call: Call) -> Json:
     return answer
 
 
-def read_only(paths: SessionPaths, params: Json, epoch: str) -> Json:
+def read_only(paths: SessionPaths, params: Json) -> Json:
     """A session another process owns: its messages as they are now, and no events."""
     state = saved_state(paths.transcript)
-    page = transcript.newest_page(paths.transcript, cursor=params.get("cursor"))
+    page = transcript.newest_page(paths.transcript, cursor=params.get("cursor") or None)
     answer: Json = {
-        "epoch": epoch,
+        "epoch": new_id(),  # no stream of ours goes on from here: whoever attaches later starts afresh
         "lastSeq": 0,
         "reset": True,
         "messages": wire_page(page),

@@ -204,6 +204,7 @@ class Turns:
             uuid=uuid,
             content=content,
             client_id=client_id or uuid,
+            spoken=isinstance(params.get("prompt"), str),
             token_budget=params.get("tokenBudget"),
             queued=self.busy or bool(self.inbox.waiting),
         )
@@ -285,7 +286,7 @@ class Turns:
                 async for message in messages:
                     if isinstance(message, SystemInit):
                         started = True
-                        session.publish(turn_started(message, turn.content, messageId=turn.uuid))
+                        session.publish(turn_started(message, turn.prompt, messageId=turn.uuid))
                         session.publish({"type": "status", "state": "running"})
                         turn.started.set()
                     elif isinstance(message, Result):
@@ -297,7 +298,7 @@ class Turns:
             error = f"Something broke inside Assent: {problem}"
             self._stale = True
         if not started:
-            session.publish(turn_started(None, turn.content, messageId=turn.uuid))
+            session.publish(turn_started(None, turn.prompt, messageId=turn.uuid))
         if result is None:
             result = failed_result(session.id, error, self.last_result)
             session.record.append(result)

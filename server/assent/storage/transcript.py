@@ -22,6 +22,7 @@ import orjson
 from assent.storage.lines import decode
 from assent.types import codec
 from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
 from assent.types.messages import (
     AssistantMessage,
     Attachment,
@@ -377,10 +378,11 @@ def _to_cursor(position: int, withdrawn: set[str]) -> str:
 
 
 def _from_cursor(cursor: str, size: int) -> tuple[int, set[str]]:
-    """Where to read on. A cursor we did not make reads from the end: a page too many beats an error."""
+    """Where to read on."""
     try:
         value: Any = orjson.loads(base64.urlsafe_b64decode(cursor))
         position, withdrawn = value
         return max(0, min(int(position), size)), {str(uuid) for uuid in withdrawn}
     except (ValueError, TypeError):
-        return size, set()
+        hint = "Send the nextCursor of the page before, or none."
+        raise ProtocolError("invalidParams", "the cursor is not one of ours", hint=hint) from None
