@@ -1,8 +1,11 @@
 """The extension, built once for all tests here; and the tools of the real workbench, fetched once for all runs."""
 
+import contextlib
+import fcntl
 import hashlib
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,19 +34,28 @@ def run(*command: str | Path, cwd: Path, timeout: float, env: dict[str, str] | N
     return done.stdout
 
 
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """One at a time, also among several runs of the tests in this folder: they share the packages and the build."""
+    with (EXTENSION / "package-lock.json").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
 def packages() -> Path:
     """The extension's folder with its packages in place, exactly as its lock file says."""
-    lock = (EXTENSION / "package-lock.json").read_bytes()
     stamp = EXTENSION / "node_modules" / ".assent-lock"
-    digest = hashlib.sha256(lock).hexdigest()
-    if not stamp.exists() or stamp.read_text() != digest:
-        run("npm", "ci", "--no-audit", "--no-fund", cwd=EXTENSION, timeout=400)
-        stamp.write_text(digest)
+    digest = hashlib.sha256((EXTENSION / "package-lock.json").read_bytes()).hexdigest()
+    with alone():
+        if not stamp.exists() or stamp.read_text() != digest:
+            run("npm", "ci", "--no-audit", "--no-fund", cwd=EXTENSION, timeout=400)
+            stamp.write_text(digest)
     return EXTENSION
 
 
 @pytest.fixture(scope="session")
 def built(packages: Path) -> Path:
-    run("npm", "run", "build", cwd=packages, timeout=120)
+    with alone():
+        run("npm", "run", "build", cwd=packages, timeout=120)
     return packages

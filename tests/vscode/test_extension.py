@@ -33,12 +33,10 @@ def test_the_pure_parts_keep_their_promises(packages: Path) -> None:
     assert re.search(r"# fail 0$", output, re.MULTILINE)
 
 
-def test_the_package_holds_the_server_and_nothing_it_does_not_need(built: Path, tmp_path: Path) -> None:
-    target = tmp_path / "assent.vsix"
-    run("npm", "run", "package", "--", str(target), cwd=built, timeout=240)
-    with zipfile.ZipFile(target) as package:
-        names = package.namelist()
-        manifest: Any = json.loads(package.read("extension/package.json"))
+def test_the_package_holds_the_server_and_nothing_it_does_not_need(package: Path) -> None:
+    with zipfile.ZipFile(package) as packed:
+        names = packed.namelist()
+        manifest: Any = json.loads(packed.read("extension/package.json"))
     assert "extension/dist/extension.js" in names
     assert "extension/dist/media/chat.js" in names
     assert any(re.fullmatch(r"extension/server/assent-[\w.]+-py3-none-any\.whl", name) for name in names)
@@ -48,18 +46,6 @@ def test_the_package_holds_the_server_and_nothing_it_does_not_need(built: Path, 
 
 def test_the_lock_file_names_no_registry() -> None:
     assert '"resolved"' not in (EXTENSION / "package-lock.json").read_text(encoding="utf-8")
-
-
-def test_every_command_in_a_menu_or_key_is_contributed_and_registered() -> None:
-    manifest: Any = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
-    contributes = manifest["contributes"]
-    contributed = {each["command"] for each in contributes["commands"]}
-    source = (EXTENSION / "src" / "commands.ts").read_text(encoding="utf-8")
-    registered = set(re.findall(r'^    "(assent\.[\w.]+)":', source, re.MULTILINE))
-    used = {item["command"] for menu in contributes["menus"].values() for item in menu if "command" in item}
-    used |= {key["command"] for key in contributes["keybindings"]}
-    assert registered == contributed
-    assert used - contributed <= {"assent.chat.focus"}  # VS Code makes that one, for the view
 
 
 def test_typescript_mirrors_every_method_of_the_wire() -> None:

@@ -40,13 +40,14 @@ class Outcome:
 
 
 @pytest.fixture(scope="module")
-def outcome(built: Path) -> Outcome:
+def outcome(built: Path, package: Path) -> Outcome:
     setup = subprocess.run([HERE / "setup.sh"], capture_output=True, text=True, timeout=FETCHING, check=False)
     if setup.returncode != 0:
         pytest.fail(f"the real workbench is not available.\n{setup.stderr.strip()}", pytrace=False)
     chromium = next(filter(None, map(shutil.which, CHROMIUMS)), "")
     environment = {
         **os.environ,
+        "ASSENT_VSIX": str(package),
         "ASSENT_VSCODE_CACHE": setup.stdout.strip().splitlines()[-1],
         "ASSENT_PYTHON": sys.executable,
         "ASSENT_CHROMIUM": os.environ.get("ASSENT_CHROMIUM") or chromium,

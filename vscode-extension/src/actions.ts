@@ -6,6 +6,9 @@ import { METHODS, type Json, type Range, type Sent } from "./protocol";
 import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";
 
+/** A file in the explorer, or a change in the source control list. */
+export type FileRow = vscode.Uri | { resourceUri: vscode.Uri };
+
 /** A code action's data, as the server made it. */
 interface ActionData {
   action: string;
@@ -39,8 +42,10 @@ export class Actions {
     await this.chat.compose("", editor ? [chip(editor)] : []);
   }
 
-  async addFile(uri: vscode.Uri | undefined, all: vscode.Uri[] | undefined): Promise<void> {
-    const chosen = all?.length ? all : uri ? [uri] : vscode.window.activeTextEditor ? [vscode.window.activeTextEditor.document.uri] : [];
+  async addFile(chosenOne: FileRow | undefined, others: FileRow[]): Promise<void> {
+    const rows = others.length ? others : chosenOne ? [chosenOne] : [];
+    const uris = rows.map((row) => (row instanceof vscode.Uri ? row : row.resourceUri));
+    const chosen = uris.length ? uris : vscode.window.activeTextEditor ? [vscode.window.activeTextEditor.document.uri] : [];
     await this.chat.compose("", chosen.map((each) => ({ uri: each.toString(), label: vscode.workspace.asRelativePath(each) })));
   }
 
@@ -91,7 +96,7 @@ export class Actions {
   }
 
   async exportChat(): Promise<void> {
-    const session = await this.chat.currentSession();
+    const session = this.chat.currentSession();
     if (!session) return void vscode.window.showInformationMessage("Assent: there is no conversation to export yet.");
     const answer = await this.sessions.request<{ text: string }>(METHODS.sessionExport, { sessionId: session.sessionId, format: "markdown" });
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: "markdown", content: answer.text }));

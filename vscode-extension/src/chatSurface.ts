@@ -64,6 +64,7 @@ export class ChatSurface implements vscode.Disposable {
         session.onReset(() => this.snapshot()),
       );
     if (session) this.shows(session);
+    this.owner.shown();
     this.snapshot();
   }
 
@@ -132,6 +133,9 @@ export class ChatSurface implements vscode.Disposable {
         this.snapshot();
         for (const each of this.early.splice(0)) this.post(each);
         void server.start();
+        break;
+      case "focused":
+        this.owner.use(this);
         break;
       case "send":
         await sessions.send(await this.current(), message);

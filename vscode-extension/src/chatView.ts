@@ -22,6 +22,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   private readonly hid = new vscode.EventEmitter<void>();
   /** A chat went out of view, or away. */
   readonly onHidden = this.hid.event;
+  private readonly showed = new vscode.EventEmitter<void>();
+  /** A chat shows another conversation, or the user went to another chat. */
+  readonly onShown = this.showed.event;
 
   constructor(
     readonly context: vscode.ExtensionContext,
@@ -31,6 +34,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   ) {
     this.disposables.push(
       this.hid,
+      this.showed,
       vscode.window.registerWebviewViewProvider("assent.chat", this),
       vscode.window.registerWebviewPanelSerializer("assent.chatTab", this),
       server.onDidChange(() => this.tellSurroundings()),
@@ -118,7 +122,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     const surface = await this.surface();
     surface.show(undefined);
     surface.focus();
-    await this.context.workspaceState.update(SIDEBAR_SESSION, undefined);
+    if (surface === this.sidebar?.surface) await this.context.workspaceState.update(SIDEBAR_SESSION, undefined);
   }
 
   async showHistory(): Promise<void> {
@@ -127,8 +131,23 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     surface.post({ type: "showHistory" });
   }
 
-  async currentSession(): Promise<LiveSession | undefined> {
+  currentSession(): LiveSession | undefined {
     return this.lastUsed?.session ?? this.sidebar?.surface.session;
+  }
+
+  /** Told by a chat when it shows another conversation. */
+  shown(): void {
+    this.showed.fire();
+  }
+
+  use(surface: ChatSurface | undefined): void {
+    if (this.lastUsed === surface) return;
+    this.lastUsed = surface;
+    this.showed.fire();
+  }
+
+  useSideBar(): void {
+    this.use(this.sidebar?.surface ?? this.lastUsed);
   }
 
   isShown(sessionId: string): boolean {
@@ -176,9 +195,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       (session) => (panel.title = titleOf(session)),
     );
     this.tabs.set(panel, surface);
-    this.lastUsed = surface;
+    this.use(surface);
     panel.onDidChangeViewState(() => {
-      if (panel.active) this.lastUsed = surface;
+      if (panel.active) this.use(surface);
       if (panel.visible) return;
       surface.hidden();
       this.hid.fire();
@@ -186,7 +205,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     panel.onDidDispose(() => {
       surface.dispose();
       this.tabs.delete(panel);
-      if (this.lastUsed === surface) this.lastUsed = this.sidebar?.surface;
+      if (this.lastUsed === surface) this.use(this.sidebar?.surface);
       this.hid.fire();
     });
     return surface;

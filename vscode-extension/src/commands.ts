@@ -1,6 +1,6 @@
 /** Every command the extension contributes, each bound to the part that does it. */
 import * as vscode from "vscode";
-import type { Actions } from "./actions";
+import type { Actions, FileRow } from "./actions";
 import type { ChatView } from "./chatView";
 import { METHODS, type Proposal } from "./protocol";
 import { openReport } from "./report";
@@ -29,14 +29,23 @@ type Target = string | vscode.CommentThread | vscode.CommentReply | vscode.Comme
 export function registerCommands(parts: Parts): vscode.Disposable {
   const { actions, chat, context, diff, review, secrets, server, sessions, waiting } = parts;
   const hunk = (target: Target): string | undefined => hunkOf(target, review);
+  // The side bar's own buttons mean the chat they stand over, whichever was used last.
+  const inSideBar = (act: () => unknown) => (): unknown => (chat.useSideBar(), act());
+  const openInTab = (): unknown => chat.openTab(chat.currentSession());
   const commands: Record<string, (...args: never[]) => unknown> = {
     "assent.newSession": () => chat.newChat(),
-    "assent.openInTab": async () => chat.openTab(await chat.currentSession()),
+    "assent.openInTab": openInTab,
     "assent.newTab": () => chat.openTab(),
     "assent.showHistory": () => chat.showHistory(),
+    "assent.view.newSession": inSideBar(() => chat.newChat()),
+    "assent.view.showHistory": inSideBar(() => chat.showHistory()),
+    "assent.view.openInTab": inSideBar(openInTab),
+    "assent.view.exportChat": inSideBar(() => actions.exportChat()),
     "assent.stop": async () => {
-      const session = await chat.currentSession();
-      if (session) await sessions.interrupt(session);
+      // The turn one looks at, else whatever runs.
+      const shown = chat.currentSession();
+      const running = shown?.data.running ? [shown] : sessions.all().filter((session) => session.data.running);
+      for (const session of running) await sessions.interrupt(session);
     },
     "assent.exportChat": () => actions.exportChat(),
     "assent.showWaiting": () => waiting.show(),
@@ -48,7 +57,8 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     "assent.writeTests": () => actions.runHere("tests"),
     "assent.document": () => actions.runHere("document"),
     "assent.askSelection": () => actions.askAboutSelection(),
-    "assent.addFile": (uri?: vscode.Uri, all?: vscode.Uri[]) => actions.addFile(uri, all),
+    // The explorer passes the row and all chosen ones as a list, source control each chosen one by itself.
+    "assent.addFile": (row?: FileRow, ...rest: (FileRow | FileRow[])[]) => actions.addFile(row, Array.isArray(rest[0]) ? rest[0] : row && rest.length ? [row, ...(rest as FileRow[])] : []),
     "assent.inlinePrompt": () => actions.inlinePrompt(),
     "assent.terminalSelection": () => actions.terminalSelection(),
     "assent.commitMessage": (source?: { rootUri?: vscode.Uri }) => actions.commitMessage(source),

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { Actions, isActionData } from "./actions";
 import { ChatView } from "./chatView";
 import { registerCommands } from "./commands";
+import { ContextKeys } from "./contextKeys";
 import { EditorQueries } from "./editorQueries";
 import { Review } from "./review";
 import { ReviewDiff } from "./reviewDiff";
@@ -33,6 +34,6 @@ export function activate(context: vscode.ExtensionContext): void {
   const waiting = new Waiting(sessions, chat);
   const actions = new Actions(server, sessions, chat);
   const statusBar = new StatusBar(server, sessions, review);
-  context.subscriptions.push(server, sessions, review, diff, tree, chat, waiting, statusBar, registerCommands({ context, server, sessions, chat, review, diff, waiting, actions, secrets }));
+  context.subscriptions.push(server, sessions, review, diff, tree, chat, waiting, statusBar, new ContextKeys(sessions, chat), registerCommands({ context, server, sessions, chat, review, diff, waiting, actions, secrets }));
   void server.start();
 }

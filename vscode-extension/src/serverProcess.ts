@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { access, readdir, readFile } from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { State, type LanguageClient, type Middleware } from "vscode-languageclient/node";
+import { ResponseError, State, type LanguageClient, type Middleware } from "vscode-languageclient/node";
 import type { Banner, ServerPanel } from "../webview/bridge";
 import { METHODS, NOTIFICATIONS, type InitializationOptions, type Json, type ServerStatus } from "./protocol";
 import { findServer, installServer, type Bundle, type Machine, type ServerCommand } from "./serverCommand";
@@ -128,11 +128,22 @@ export class ServerProcess implements vscode.Disposable {
     this.run = run;
     try {
       await run.start();
+      await this.loaded(run);
     } catch (error) {
       if (this.run !== run || run.gone) return; // it ended while it started, and its end is being dealt with
       this.run = undefined;
       await run.end();
       this.fail("The Assent server did not start", String(error instanceof Error ? error.message : error), ["retry", "log", "settings"], this.tail);
+    }
+  }
+
+  /** It says hello before it has loaded the rest of itself; the first answer shows whether that went well. */
+  private async loaded(run: ServerRun): Promise<void> {
+    try {
+      await run.client.sendRequest(METHODS.editList, {});
+    } catch (error) {
+      // A server that went away meanwhile is restarted by whoever sees it close.
+      if (error instanceof ResponseError && (error.data as { kind?: string } | undefined)?.kind === "internal") throw error;
     }
   }
 

@@ -5,6 +5,7 @@ import type { Elicit, ElicitAnswer, Hunk, PermissionAnswer, PermissionAsk, Propo
 import { redact } from "../src/redact";
 import { applied, fenced, hunkBody, hunkLabel, oldLines, placed, shiftRange, threadLine } from "../src/reviewModel";
 import { statusText, type Facts } from "../src/statusText";
+import { finishedWords } from "../webview/announcement";
 import { activityText, readOnlyNote } from "../webview/activity";
 import { askCard } from "../webview/askCard";
 import { emptyConversation } from "../webview/conversation";
@@ -13,6 +14,7 @@ import { revealed } from "../webview/dom";
 import { elicitForm } from "../webview/elicitForm";
 import { Heights } from "../webview/heights";
 import { ago } from "../webview/history";
+import type { Item } from "../webview/items";
 import { QueueList } from "../webview/lists";
 
 const range = (startLine: number, startCharacter: number, endLine: number, endCharacter: number): Hunk["range"] => ({ start: { line: startLine, character: startCharacter }, end: { line: endLine, character: endCharacter } });
@@ -245,4 +247,13 @@ test("a row of the queue keeps its buttons while other things are drawn, and nam
   assert.deepEqual(asked, ["c1 false", "c1 true"]);
   queue.draw([]);
   assert.equal(queue.element.childElementCount, 0);
+});
+
+test("the end of a turn is told with the answer, without its markup and its code, and never at any length", () => {
+  const text = (words: string): Item => ({ kind: "text", key: words, text: words, streaming: false });
+  const user: Item = { kind: "user", key: "u", text: "?", images: [], mentions: [] };
+  assert.equal(finishedWords([text("old"), user, text("It **is** `so`:\n\n```js\nx\n```\n\ndone")], false), "Assent: It is so: (code) done");
+  assert.equal(finishedWords([text("old"), user], false), "Assent has finished");
+  assert.equal(finishedWords([user, text("half")], true), "Assent stopped with a problem");
+  assert.equal(finishedWords([user, text("x".repeat(5000))], false).length, "Assent: ".length + 601);
 });

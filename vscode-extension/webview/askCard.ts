@@ -40,7 +40,7 @@ export function askCard(ask: PermissionAsk, host: AskHost): HTMLElement {
     { class: "card ask", role: "group", "aria-label": `Permission needed: ${label}`, "data-ask": ask.askId },
     h("header", {}, icon(plan ? "checklist" : "shield"), h("h3", {}, host.short(revealed(label)))),
     ask.reason ? h("p", { class: "why" }, ...withCode(revealed(ask.reason))) : null,
-    h("div", { class: "shown", tabindex: 0 }, body(ask, host)),
+    h("div", { class: "shown", tabindex: 0, role: "group", "aria-label": "What it would do" }, body(ask, host)),
     h(
       "div",
       { class: "buttons" },
@@ -65,7 +65,7 @@ function body(ask: PermissionAsk, host: AskHost): Node | null {
   if (ask.tool === "ExitPlanMode") return h("div", { class: "markdown plan" }, renderMarkdown(String(ask.input["plan"] ?? "")));
   if (ask.command) {
     const parts = ask.command.parts.map((part) => h("li", { class: part.decision }, icon(part.decision === "allow" ? "check" : part.decision === "deny" ? "error" : "question"), " ", h("code", {}, revealed(part.argv.join(" ")))));
-    return h("div", {}, h("pre", { class: "command", tabindex: 0 }, revealed(ask.command.text)), ask.command.parts.length > 1 ? h("ul", { class: "parts" }, ...parts) : null);
+    return h("div", {}, h("pre", { class: "command", tabindex: 0, role: "group", "aria-label": "Command" }, revealed(ask.command.text)), ask.command.parts.length > 1 ? h("ul", { class: "parts" }, ...parts) : null);
   }
   if (ask.proposal) {
     const path = decodeURIComponent(ask.proposal.uri.replace(/^file:\/\//, ""));

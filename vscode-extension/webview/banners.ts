@@ -34,7 +34,7 @@ export class Banners {
         {},
         h("strong", {}, title),
         detail ? h("p", {}, detail) : null,
-        log ? h("pre", { tabindex: 0, "aria-label": "end of the server's log" }, log) : null,
+        log ? h("pre", { tabindex: 0, role: "group", "aria-label": "end of the server's log" }, log) : null,
         actions.length ? h("div", { class: "buttons" }, ...actions.map((action) => textButton(action.label, "secondary", () => this.run(action.command)))) : null,
       ),
     );

@@ -51,6 +51,7 @@ export type ToView =
 
 export type ToHost =
   | { type: "ready" }
+  | { type: "focused" }
   | { type: "send"; text: string; images: string[]; mentions: Mention[]; whenBusy: "queue" | "steer" }
   | { type: "stop" }
   | { type: "retry" }

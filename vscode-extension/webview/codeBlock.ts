@@ -5,7 +5,9 @@ import { h, iconButton } from "./dom";
 export function decorateCode(pre: HTMLElement, code: string, language: string, post: (message: ToHost) => void): void {
   const box = h("div", { class: "code" });
   pre.replaceWith(box);
-  pre.tabIndex = 0;
+  pre.tabIndex = 0; // it scrolls sideways, with keys too
+  pre.setAttribute("role", "group");
+  pre.setAttribute("aria-label", `${language || "text"} code`);
   box.append(
     h(
       "div",

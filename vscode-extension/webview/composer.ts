@@ -40,6 +40,7 @@ export class Composer {
   ) {
     this.input = h("textarea", {
       rows: 1,
+      dir: "auto",
       class: "prompt",
       placeholder: "Ask or describe a change (@ files, / commands)",
       "aria-label": "Message to Assent",

@@ -57,7 +57,7 @@ function questions(id: string, all: Question[]): Fields {
     const name = `${id}:${question.id}`;
     const type = question.multiSelect ? "checkbox" : "radio";
     const other = h("input", { type: "text", class: "other", "aria-label": `Other answer to ${question.header || question.question}`, placeholder: "Other…" });
-    const otherChoice = h("input", { type, name, value: "" });
+    const otherChoice = h("input", { type, name, value: "", "aria-label": "Another answer" });
     other.addEventListener("input", () => (otherChoice.checked = other.value !== ""));
     element.append(
       h(

@@ -1,5 +1,6 @@
 /** The chat page: puts its parts together and carries messages to and from the host. */
 import { Activity, readOnlyNote } from "./activity";
+import { finishedWords } from "./announcement";
 import { Banners } from "./banners";
 import type { Draft, Surroundings, ToHost, ToView } from "./bridge";
 import { decorateCode } from "./codeBlock";
@@ -200,7 +201,7 @@ function drawAround(): void {
 function announce(action: Extract<ToView, { type: "actions" }>["actions"][number]): void {
   if (action.type === "ask") announcer.textContent = `Permission needed: ${action.ask.title}`;
   else if (action.type === "elicit") announcer.textContent = `Question: ${action.elicit.message}`;
-  else if (action.type === "event" && action.params.event.type === "turnFinished") announcer.textContent = action.params.event.result.isError ? "Assent stopped with a problem" : "Assent has finished";
+  else if (action.type === "event" && action.params.event.type === "turnFinished") announcer.textContent = finishedWords(conversation.data.items, action.params.event.result.isError);
 }
 
 function send(draft: Draft, steer: boolean): void {
@@ -225,6 +226,7 @@ document.addEventListener("click", (event) => {
 });
 // The editor's "focus this view" reaches the page, not a place in it.
 window.addEventListener("focus", () => {
+  post({ type: "focused" });
   if (!document.activeElement || document.activeElement === document.body) composer.focus();
 });
 

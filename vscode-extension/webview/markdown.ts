@@ -152,6 +152,8 @@ function finish(fragment: DocumentFragment, actions: CodeActions | undefined): v
     const scroll = table.ownerDocument.createElement("div");
     scroll.className = "table-scroll";
     scroll.tabIndex = 0;
+    scroll.setAttribute("role", "group");
+    scroll.setAttribute("aria-label", "table");
     table.replaceWith(scroll);
     scroll.append(table);
   }

@@ -63,7 +63,9 @@ export class Pickers {
     const share = Math.min(1, usage.contextTokens / Math.max(1, usage.contextWindow));
     const percent = `${Math.round(share * 100)} %`;
     const label = `Context: ${count(usage.contextTokens)} of ${count(usage.contextWindow)} tokens (${percent})`;
-    this.cost.textContent = `$${usage.costUsd.toFixed(usage.costUsd < 1 ? 3 : 2)}`;
+    const cost = `$${usage.costUsd.toFixed(usage.costUsd < 1 ? 3 : 2)}`;
+    this.cost.textContent = cost;
+    this.cost.setAttribute("aria-label", `Cost of this conversation: ${cost}`);
     if (label === this.metered) return;
     this.metered = label;
     this.meter.setAttribute("aria-label", label);

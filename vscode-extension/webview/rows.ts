@@ -19,10 +19,22 @@ export interface RowHost extends ToolHost, CodeActions {
   showThinking(): boolean;
 }
 
+/** What each kind of row is called by screen readers. */
+const SPOKEN: Record<Item["kind"], string> = {
+  user: "You",
+  text: "Assent",
+  thinking: "Thinking",
+  tool: "Tool",
+  answered: "Your answer",
+  plan: "Plan",
+  notice: "Notice",
+  end: "End of the turn",
+};
+
 export function rowFor(conversation: Conversation, key: string, host: RowHost): RowView {
   const item = conversation.get(key);
   if (item?.kind === "text" || item?.kind === "thinking") return streamed(conversation, key, item, host);
-  const element = h("article", { class: `row ${item?.kind ?? "gone"}` });
+  const element = h("article", { class: `row ${item?.kind ?? "gone"}`, "aria-label": item ? SPOKEN[item.kind] : "" });
   let before = "";
   const update = (): void => {
     const now = conversation.get(key);
@@ -39,7 +51,7 @@ export function rowFor(conversation: Conversation, key: string, host: RowHost): 
 function streamed(conversation: Conversation, key: string, first: TextItem | ThinkingItem, host: RowHost): RowView {
   const body = h("div", { class: "markdown" });
   const stream = new StreamingMarkdown(body, host);
-  const element = h("article", { class: `row ${first.kind}` });
+  const element = h("article", { class: `row ${first.kind}`, "aria-label": SPOKEN[first.kind] });
   let details: HTMLDetailsElement | undefined;
   if (first.kind === "thinking") {
     details = h("details", { open: host.isOpen(key, host.showThinking()) }, h("summary", {}, icon("lightbulb"), h("span", { class: "thinking-label" }, "Thinking")), body);
@@ -49,7 +61,6 @@ function streamed(conversation: Conversation, key: string, first: TextItem | Thi
     });
     element.append(details);
   } else {
-    element.setAttribute("aria-label", "Assent");
     element.append(body);
   }
   const update = (): void => {
@@ -72,7 +83,7 @@ function draw(item: Item, host: RowHost): Node[] {
     case "tool":
       return [toolCard(item, host)];
     case "answered":
-      return [h("div", { class: "small" }, icon(item.decision === "deny" ? "circle-slash" : "check"), ` ${answeredText(item.decision, item.by)}: ${host.short(revealed(item.title))}`)];
+      return [h("div", { class: "small", title: host.short(revealed(item.title)) }, icon(item.decision === "deny" ? "circle-slash" : "check"), ` ${answeredText(item.decision, item.by)}: ${host.short(revealed(item.title))}`)];
     case "plan":
       return [h("div", { class: "card" }, h("header", {}, icon("checklist"), h("h3", {}, "Plan")), h("div", { class: "markdown" }, renderMarkdown(item.text, host)))];
     case "notice":

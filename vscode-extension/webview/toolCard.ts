@@ -64,7 +64,7 @@ function note(item: ToolItem): string {
 
 function outputView(kind: string, text: string): HTMLElement {
   const shown = text.length > OUTPUT_SHOWN ? `${text.slice(0, OUTPUT_SHOWN)}\n… ${text.length - OUTPUT_SHOWN} more characters` : text;
-  return h("pre", { class: kind, tabindex: 0, "aria-label": kind === "progress" ? "progress" : "output" }, shown);
+  return h("pre", { class: kind, tabindex: 0, role: "group", "aria-label": kind === "progress" ? "progress" : "output" }, shown);
 }
 
 function inputView(input: Json, host: ToolHost): HTMLElement {
@@ -116,7 +116,7 @@ export function diffView(before: string, after: string, path: string, host: Pick
       h("span", { class: "added" }, `+${added}`),
       h("span", { class: "removed" }, `-${removed}`),
     ),
-    h("pre", { tabindex: 0 }, ...shown.map(diffRow)),
+    h("pre", { tabindex: 0, role: "group", "aria-label": "changed lines" }, ...shown.map(diffRow)),
   );
 }
 

@@ -2,10 +2,10 @@
 // images and files brought in, changed minds, the editor's own places to ask from, and what is said when things fail.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { PYTHON, SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -390,4 +390,19 @@ scene("a damaged conversation, a missing Python and an old one are said in plain
   await answer("Soon damaged.");
   await bench.chat.locator(".notice, .banner").filter({ hasText: /damaged|could not be read/i }).first().waitFor();
   await bench.shot("damaged");
+});
+
+scene("a server that says hello and then cannot load the rest of itself is said with the reason, and tried again", async () => {
+  // An installation that lost a part of itself, as after an upgrade that was cut off.
+  const torn = join(bench.home, "torn");
+  mkdirSync(torn);
+  writeFileSync(join(torn, "sitecustomize.py"), "import sys\nsys.modules['assent.sessions.hub'] = None\n");
+  const python = join(bench.home, "torn-python");
+  writeFileSync(python, `#!/bin/sh\nPYTHONPATH="${torn}:$PYTHONPATH" exec "${PYTHON}" "$@"\n`, { mode: 0o755 });
+  bench.machine({ "assent.server.python": python });
+  const panel = bench.chat.locator(".banner.server.error");
+  await panel.filter({ hasText: "The Assent server did not start" }).filter({ hasText: "assent.sessions.hub" }).waitFor();
+  await bench.shot("torn-server");
+  bench.machine({});
+  await bench.ready();
 });

