@@ -27,6 +27,23 @@ def test_the_cursor_stays_where_the_user_reads_while_the_answer_grows(newest: St
     assert "line 79" not in editor.look()
 
 
+def test_streaming_draws_only_what_is_new(newest: Start, model: FakeApi) -> None:
+    pieces = [f"piece {number} " for number in range(40)]
+    model.reply(text("The first line.\n\n", hold("more"), *pieces))
+    editor = newest(env=model.env, config="vim.o.statusline = '%f'\n")
+    open_chat(editor)
+    send(editor, "tell me")
+    screen = editor.see("The first line.", "writing").splitlines()
+    left = screen[0].index("│")
+    above = next(row for row, line in enumerate(screen) if "The first line." in line)
+    editor.screen.written.clear()
+    model.release("more")
+    editor.see("piece 39", "idle")
+    bars = {0, len(screen) - 2, len(screen) - 1}  # the chat's own bar, the status line, the last line
+    drawn = [(row, first) for row, first, _ in editor.screen.written if row not in bars]
+    assert drawn and all(first > left and row > above for row, first in drawn)
+
+
 def test_what_is_sent_into_a_running_turn_stands_in_the_chat(newest: Start, model: FakeApi) -> None:
     model.reply(text("Starting."), tool("Bash", command="touch made"))
     model.reply(text("Briefly, then."))
@@ -166,7 +183,7 @@ def test_the_context_is_shown_by_kind(newest: Start) -> None:
     editor.see("Assent: context", "tokens", "window")
 
 
-def test_autocommands_tell_of_turns_and_asks(newest: Start) -> None:
+def test_autocommands_tell_of_turns_edits_and_asks(newest: Start) -> None:
     editor = newest(
         config="""
 _G.seen = {}
@@ -176,13 +193,14 @@ end })
 """
     )
     open_chat(editor)
-    send(editor, "run `touch made`")
-    editor.see("Assent asks")
-    editor.command("Assent answer allow")
-    editor.until(lambda: editor.lua("return #_G.seen") >= 3, "for the autocommands")
+    send(editor, "replace 'Helo' by 'Hello' in greeter.py")
+    editor.see("Assent asks", "hunk 2 of 2")
+    editor.command("Assent accept all")
+    editor.until(lambda: editor.lua("return #_G.seen") >= 4, "for the autocommands")
     seen = editor.lua("return vim.tbl_map(function(e) return { e[1], e[2], e[3] or '' } end, _G.seen)")
     assert seen == [
         ["AssentTurnStarted", True, ""],
+        ["AssentEditProposed", True, ""],
         ["AssentAskPending", True, ""],
         ["AssentTurnFinished", True, "success"],
     ]

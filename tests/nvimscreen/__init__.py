@@ -36,7 +36,7 @@ class Screen:
 
     def __init__(self, columns: int, rows: int) -> None:
         self.grids: dict[int, list[list[str]]] = {1: [[" "] * columns for _ in range(rows)]}
-        self.highlights: dict[int, Any] = {}
+        self.written: list[tuple[int, int, int]] = []  # row, first and last column of everything drawn
 
     def apply(self, events: list[Any]) -> None:
         for name, *calls in events:
@@ -58,11 +58,13 @@ class Screen:
         return "\n".join("".join(row).rstrip() for row in self.grids[1])
 
     def _line(self, grid: int, row: int, column: int, cells: list[Any]) -> None:
+        first = column
         for cell in cells:
             repeat = cell[2] if len(cell) > 2 else 1
             for _ in range(repeat):
                 self.grids[grid][row][column] = cell[0]
                 column += 1
+        self.written.append((row, first, column - 1))
 
     def _scroll(self, grid: int, top: int, bottom: int, left: int, right: int, rows: int) -> None:
         lines = self.grids[grid]

@@ -88,6 +88,14 @@ check("a pending hunk stands on its old lines", span({ state = "pending", range 
 check("a landed one on its new lines", span({ state = "landed", range = range, oldText = "", newText = "a\n" }), { 1, 1 })
 check("an insertion hangs between two", span({ state = "pending", range = range, oldText = "", newText = "a\n" }), { 0, 1 })
 
+for _, background in ipairs({ "dark", "light" }) do
+  vim.o.background = background
+  for _, group in ipairs({ "AssentOld", "AssentNew", "AssentLanded", "AssentOldSign", "AssentLandedSign", "AssentHint" }) do
+    local shown = vim.api.nvim_get_hl(0, { name = group, link = false })
+    check(("%s is coloured on a %s background"):format(group, background), (shown.fg or shown.bg) ~= nil, true)
+  end
+end
+
 local complete = require("assent.command").complete
 check("subcommands complete", complete("re", "Assent re"), { "reject", "restart", "retry", "review", "rewind" })
 check("so do their words", complete("pl", "Assent mode pl"), { "plan" })

@@ -47,13 +47,18 @@ local function rows(question, width)
   return count
 end
 
---- The screen's row the user writes in, counted from zero, or -1.
----@return integer
-local function cursor_row()
+--- Whether the line the user writes in would be under a float here.
+---@param top integer
+---@param bottom integer
+---@param left integer
+---@return boolean
+local function covers_cursor(top, bottom, left)
   if inside() then
-    return -1
+    return false
   end
-  return vim.fn.screenpos(0, vim.fn.line("."), vim.fn.col(".")).row - 1
+  local here = vim.fn.screenpos(0, vim.fn.line("."), vim.fn.col("."))
+  local last = vim.fn.screenpos(0, vim.fn.line("."), math.max(vim.fn.col("$") - 1, 1))
+  return here.row > top and here.row <= bottom and math.max(here.col, last.endcol) >= left
 end
 
 ---@param question assent.Question
@@ -73,8 +78,7 @@ local function place(question)
   if needed > height then
     title = (" %s%s · more below · :Assent answer "):format(question.title, of)
   end
-  local row = cursor_row()
-  local covered = row >= bottom - height - 2 and row < bottom
+  local covered = covers_cursor(bottom - height - 2, bottom, vim.o.columns - width - 2)
   return {
     relative = "editor",
     anchor = covered and "NE" or "SE",
