@@ -63,6 +63,8 @@ async def test_a_yes_is_remembered_by_the_next_server(connect: Connect, place: P
     first = await connect(assent={}, root=folder, home=place / "remember")
     first.answers["window/showMessageRequest"] = lambda params: {"title": "Trust this folder"}
     await first.request("assent/session/new", {})
+    asked = await first.wait_notification("window/showMessageRequest")
+    assert asked["actions"][0]["title"] == "Stay restricted", "editors pre-select the first: it is no yes"
     await first.wait_for(lambda m: m.get("method") == "assent/status" and m["params"]["trust"][0]["trusted"])
     await first.stop()
     second = await connect(assent={}, root=folder, home=place / "remember")

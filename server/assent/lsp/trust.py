@@ -71,7 +71,8 @@ async def _ask(connection: "Connection", folder: str, found: list[str]) -> None:
     text = f"Assent: do you trust {folder}? Trusting it would activate: {'; '.join(found[:6])}"
     try:
         speaks_assent = connection.client.speaks_assent
-        chosen = await choose(connection.peer, text, [_TRUST, _RESTRICT], speaks_assent=speaks_assent)
+        buttons = [_RESTRICT, _TRUST]  # editors pre-select the first one: it must not be a yes
+        chosen = await choose(connection.peer, text, buttons, speaks_assent=speaks_assent)
     except RemoteError:
         return  # no dialog here; `assent.trust` and assent/trust/set remain
     if chosen is not None:
