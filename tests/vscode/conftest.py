@@ -5,7 +5,7 @@ import fcntl
 import hashlib
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,7 @@ def run(*command: str | Path, cwd: Path, timeout: float, env: dict[str, str] | N
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[None]:
+def alone() -> Generator[None]:
     """One at a time, also among several runs of the tests in this folder: they share the packages and the build."""
     with (EXTENSION / "package-lock.json").open("rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -59,3 +59,12 @@ def built(packages: Path) -> Path:
     with alone():
         run("npm", "run", "build", cwd=packages, timeout=120)
     return packages
+
+
+@pytest.fixture(scope="session")
+def package(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension as it is shipped."""
+    target = tmp_path_factory.mktemp("package") / "assent.vsix"
+    with alone():
+        run("npm", "run", "package", "--", str(target), cwd=built, timeout=240)
+    return target
