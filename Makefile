@@ -35,9 +35,13 @@ format: $(VENV)/.tools ## let ruff tidy the code
 unit: $(VENV)/.tools
 	$(PYTEST) $(PARALLEL) -m "not torture and not editor" --ignore tests/permissions tests
 
+# What it counted goes to a file of this run's own: another run in the same folder counts too.
+coverage: export COVERAGE_FILE := .cache/coverage-$(shell echo $$PPID)
 coverage: $(VENV)/.tools
+	@mkdir -p .cache
 	$(BIN)/coverage run --branch --source=assent.permissions -m pytest -m "not torture and not editor" tests/permissions
 	$(BIN)/coverage report --fail-under=100
+	@rm -f $$COVERAGE_FILE
 
 editors: $(VENV)/.tools
 	$(PYTEST) $(PARALLEL) -m "editor and not torture" tests
@@ -54,15 +58,8 @@ picture: $(VENV)/.tools ## draw the README's picture from a real run
 clean: ## remove what was built
 	rm -rf $(VENV) .cache dist out .pytest_cache .ruff_cache .hypothesis .coverage
 
-$(VENV)/bin/python:
-	@.ci/python $(VENV)
-
-$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "Installing Assent into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
-	@touch $@
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@.ci/install $(VENV) $@ .
 
 $(VENV)/.tools: pyproject.toml constraints.txt | $(VENV)/.installed
-	@echo "Installing the test tools into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@touch $@
+	@.ci/install $(VENV) $@ '.[dev]'
