@@ -9,6 +9,11 @@ PYTEST := $(BIN)/python -m pytest
 # would run the same test again and die of it too.
 PARALLEL := -n 2 --max-worker-restart 0
 
+# In the plain C locale Python cannot read its own list of folders where the path has an umlaut.
+ifneq ($(filter C POSIX,$(LC_ALL)),)
+export LC_ALL := C.UTF-8
+endif
+
 .PHONY: help demo test lint format check unit coverage editors torture bench picture clean setup
 
 help: ## this list
