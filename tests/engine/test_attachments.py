@@ -46,6 +46,31 @@ async def test_what_the_user_types_meanwhile_goes_in_between_steps() -> None:
         stage.assert_reloads()
 
 
+async def test_an_interruption_between_queued_messages_loses_none_of_them() -> None:  # L11, L14
+    """`ahead=1`: the turn waits at each message until it is read, so the abort comes between two of them."""
+    queue = [said(f"wish {number}", f"q{number}") for number in range(4)]
+
+    def take() -> list[UserMessage]:
+        taken = list(queue)
+        queue.clear()
+        return taken
+
+    async with Stage(tools=[Echo()], take_queued=take, ahead=1) as stage:
+
+        def stop(_at: int, message: Message) -> None:
+            if isinstance(message, UserMessage) and message.uuid == "q0":
+                stage.engine.abort()
+
+        stage.api.reply(tool("Echo", text="a"))
+        turn = await stage.turn(on_message=stop)
+        assert turn.result.terminal == "aborted_tools"
+        assert [m.uuid for m in turn.of(UserMessage)][-4:] == ["q0", "q1", "q2", "q3"]
+        stage.assert_reloads()
+        stage.api.reply(text("ok"))
+        await stage.turn("go on")
+        assert "wish 3" in str(stage.api.calls[-1].messages)
+
+
 async def test_later_messages_wait_for_sleep_or_for_the_next_turn() -> None:
     class Sleep(Simple):
         name = "Sleep"

@@ -21,6 +21,7 @@ from assent.engine.turn import Turn
 from assent.extensions.memory import as_context
 from assent.tools.executor import CallResult
 from assent.types.errors import ToolError
+from assent.types.messages import Attachment
 
 WATCHED_FILES = 32  # the most recently read; older ones are noticed when they are edited
 TODO_EVERY = 10
@@ -36,11 +37,8 @@ PLAN_REMINDER = (
 async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
     """Everything there is to tell before the next model call."""
     slept = any(result.tool == "Sleep" for result in results)
-    if turn.config.take_queued is not None:
-        for message in turn.config.take_queued():
-            await turn.publish(message)
-    for message in (*turn.conversation.inbox.take(later=slept), *turn.config.take_decisions()):
-        await turn.publish(message)
+    queued = turn.config.take_queued() if turn.config.take_queued is not None else ()
+    await turn.publish_all((*queued, *turn.conversation.inbox.take(later=slept), *turn.config.take_decisions()))
     await _finished_jobs(turn)
     await _prefetched(turn)
     await _late_memory(turn)
@@ -54,8 +52,7 @@ async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
 
 async def attach_at_start(turn: Turn) -> None:
     """What to tell with the prompt itself: reminders, and what came while the agent was idle."""
-    for message in (*turn.conversation.inbox.take(later=True), *turn.config.take_decisions()):
-        await turn.publish(message)
+    await turn.publish_all((*turn.conversation.inbox.take(later=True), *turn.config.take_decisions()))
     await _finished_jobs(turn)
     await _late_memory(turn)
     await _new_day(turn)
@@ -69,11 +66,13 @@ async def attach_at_start(turn: Turn) -> None:
 async def _finished_jobs(turn: Turn) -> None:
     """Background commands that ended since the model last heard of them (S5)."""
     jobs = turn.config.services.jobs
+    notices: list[Attachment] = []
     for job in jobs.take_finished() if jobs is not None else []:
         how = f"{job['state']}, exit code {job['exitCode']}" if "exitCode" in job else str(job["state"])
         text = f"The background command {job['jobId']} has ended ({how}): {job['command']}"
         text += "\nRead its output with BashOutput."
-        await turn.publish(turn.attachment("task_notification", text, dict(job)))
+        notices.append(turn.attachment("task_notification", text, dict(job)))
+    await turn.publish_all(notices)
 
 
 async def _prefetched(turn: Turn) -> None:
@@ -81,9 +80,7 @@ async def _prefetched(turn: Turn) -> None:
     known = turn.conversation
     done = [task for task in known.prefetches if task.done() and not task.cancelled()]
     known.prefetches = [task for task in known.prefetches if not task.done()]
-    for task in done:
-        for attachment in task.result() or ():
-            await turn.publish(attachment)
+    await turn.publish_all(attachment for task in done for attachment in task.result() or ())
     if not known.prefetches:
         known.prefetches = [
             turn.background.spawn(source(), name="attachment source") for source in turn.config.attachment_sources

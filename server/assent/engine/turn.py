@@ -6,7 +6,7 @@ limit is checked there and nowhere else (Q9).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -130,6 +130,13 @@ class Turn:
             self.outlet.post(message, droppable=isinstance(message, ToolProgress))
         else:
             self.held.append(message)
+
+    async def publish_all(self, messages: Iterable[Message]) -> None:
+        """Publish what was just taken out of a queue: all of it is kept before an interruption can come."""
+        for message in messages:
+            self.post(message)
+        await self.outlet.room()
+        await self._look_at_the_purse()
 
     async def begin(self, init: SystemInit) -> None:
         """The first message of the turn, then what had to wait for it."""
