@@ -215,3 +215,29 @@ async def test_a_rename_left_by_a_process_that_ended_is_taken_back_whole_by_a_no
         await again.until(lambda: len(again.of("editResolved")) == 3)
         assert (await app.request("session/attach", TestFront(), sessionId=session))["proposals"] == []
         assert texts(app) == ["foo()\n"] * 3
+
+
+# Q11
+async def test_a_rename_left_by_a_process_that_ended_is_told_with_every_file_of_it(tmp_path: Path) -> None:
+    front = TestFront()
+    async with renaming(tmp_path, ask) as app:
+        session = await begun(app, front)
+        await proposed(front)
+        await front.until(lambda: front.asked)
+    async with running(tmp_path, say("done"), tools=[Rename()], decide=ask, editor=True) as app:
+        again = TestFront()
+        _, second, third = (await app.request("session/attach", again, sessionId=session))["proposals"]
+        await again.until(lambda: again.asked)
+        again.answer({"decision": "allow"})
+        await again.seen("editResolved")
+        assert texts(app) == ["bar()\n", "foo()\n", "foo()\n"], "the ask speaks for the file it shows"
+        await app.send(session, "go on", again)
+        await decide_on(app, second, "reject", "not this one")
+        assert app.model.requests == [], "the turn waits for the last file, as it did before"
+        await decide_on(app, third, "accept")
+        await again.seen("turnFinished")
+        assert texts(app) == ["bar()\n", "foo()\n", "bar()\n"]
+        sent = [block for message in app.model.requests[0].messages for block in getattr(message, "content", ())]
+        (result,) = [str(block["content"]) for block in sent if block["type"] == "tool_result"]
+        assert all(name in result for name in ("a.py", "c.py")) and "not this one" in result
+        assert told(app).count("not this one") == 1, "and is not told of it again"

@@ -17,6 +17,7 @@ from assent.editor.proposals import Proposals
 from assent.engine.config import OrphanedPermission, OrphanOutcome
 from assent.sessions.answers import Answer, LastingRules, read_answer
 from assent.sessions.asks import Asks, Question
+from assent.sessions.change_review import ChangeReview
 from assent.sessions.late_decisions import LateDecisions
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -27,8 +28,9 @@ OTHER_INPUT = "Nothing was changed. The user wants this edit with another input:
 
 @dataclass(slots=True, kw_only=True)
 class _Review:
-    """The fate of an edit that was left: set once."""
+    """The fate of an edit that was left, in every file of it: set once."""
 
+    change: ChangeReview
     outcome: OrphanOutcome | None = None
     decided: anyio.Event = field(default_factory=anyio.Event)
 
@@ -71,12 +73,11 @@ class Orphans:
                 bare = {key: value for key, value in ask.items() if key != "proposal"}
                 self._presented[call] = self._owner.asks.open("permission", ask["askId"], {**bare, "orphan": True})
                 continue
-            review = self._reviews[call] = _Review()
+            review = self._reviews[call] = _Review(change=self._change(proposal))
             if not proposal.pending:  # decided while nobody was attached
-                self._conclude(review, proposal)
+                self._owner.spawn(partial(self._conclude, review))
                 continue
-            assert self._proposals is not None
-            shown = {**ask, "orphan": True, "proposal": self._proposals.get(proposal.proposal_id)}
+            shown = {**ask, "orphan": True, "proposal": review.change.shown}
             question = self._owner.asks.open("permission", ask["askId"], shown)
             self._owner.spawn(partial(self._watch, ask, question, proposal, review))
 
@@ -120,7 +121,7 @@ class Orphans:
             review.outcome = await self._apply(ask, answer, proposal)
         elif question.by != "review":
             self._take_back(proposal)
-        self._conclude(review, proposal)
+        await self._conclude(review)
 
     async def _settled_by_review(self, proposal_id: str, ask_id: str) -> None:
         assert self._proposals is not None
@@ -152,15 +153,27 @@ class Orphans:
         """The edit and, when its call wanted to change more files than the ask shows, those too."""
         assert self._proposals is not None
         self._proposals.withdraw(proposal.proposal_id, message=message)
-        for other in self._proposals.live(proposal.origin.session_id):
-            if other.tool_use_id == proposal.tool_use_id:
-                self._proposals.withdraw(other.proposal_id)
+        for other in self._change(proposal).others:
+            self._proposals.withdraw(other)
 
-    def _conclude(self, review: _Review, proposal: Proposal) -> None:
+    def _change(self, proposal: Proposal) -> ChangeReview:
+        """The edit, and the other files that its call wanted to change as far as they are undecided."""
+        assert self._proposals is not None
+        live = self._proposals.live(proposal.origin.session_id)
+        same = [each for each in live if each.tool_use_id == proposal.tool_use_id and each is not proposal]
+        return ChangeReview(
+            proposals=self._proposals,
+            shown=self._proposals.get(proposal.proposal_id),
+            others=tuple(each.proposal_id for each in same),
+        )
+
+    async def _conclude(self, review: _Review) -> None:
+        """The file that was shown has its answer; the others are waited for, as in the turn they come from."""
         assert self._proposals is not None
         if review.outcome is None:
-            text, made = self._proposals.outcome(proposal.proposal_id)
-            review.outcome = OrphanOutcome(text=text, made=made)
+            await review.change.wait(answered=True)
+            made = any(self._proposals.outcome(each)[1] for each in review.change.ids)
+            review.outcome = OrphanOutcome(text=review.change.outcomes(), made=made)
         review.decided.set()
 
     async def _outcome(self, ask: Json) -> OrphanOutcome:
@@ -170,7 +183,8 @@ class Orphans:
         review = self._reviews[call]
         await review.decided.wait()
         assert review.outcome is not None
-        self._owner.late.forget(ask["proposal"]["proposalId"])  # the result says it
+        for each in review.change.ids:
+            self._owner.late.forget(each)  # the result says it
         return review.outcome
 
     def _proposal(self, ask: Json) -> Proposal | None:
