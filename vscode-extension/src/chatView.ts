@@ -224,7 +224,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   private badge(): void {
     if (!this.sidebar) return;
-    const waiting = this.sessions.pendingAsks().length + this.sessions.pendingElicits().length;
+    // An edit that waits is counted by its hunks, in the review list beside this view.
+    const waiting = this.sessions.pendingAsks().filter((ask) => !ask.proposal).length + this.sessions.pendingElicits().length;
     this.sidebar.view.badge = waiting > 0 ? { value: waiting, tooltip: `${waiting} waiting for your answer` } : undefined;
   }
 

@@ -296,6 +296,10 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     this.removed = removedDecoration();
     this.landed = landedDecoration();
     this.decorate();
+    // The code in a thread keeps the colours it was drawn with, which may not be seen on the new ground.
+    for (const each of this.shown.values()) {
+      if (each.thread && each.thread.comments[0]?.mode !== vscode.CommentMode.Editing) each.thread.comments = [comment(each)];
+    }
   }
 
   private tellContext(): void {

@@ -13,6 +13,7 @@ import type { Banner, ServerPanel } from "../webview/bridge";
 import { METHODS, NOTIFICATIONS, type InitializationOptions, type Json, type ServerStatus } from "./protocol";
 import { findServer, installServer, type Bundle, type Machine, type ServerCommand } from "./serverCommand";
 import { ServerRun } from "./serverRun";
+import { explain } from "./sessions";
 import { Secrets } from "./secrets";
 import { serverSettings } from "./settings";
 
@@ -133,7 +134,7 @@ export class ServerProcess implements vscode.Disposable {
       if (this.run !== run || run.gone) return; // it ended while it started, and its end is being dealt with
       this.run = undefined;
       await run.end();
-      this.fail("The Assent server did not start", String(error instanceof Error ? error.message : error), ["retry", "log", "settings"], this.tail);
+      this.fail("The Assent server did not start", explain(error).replace(/^./, (letter) => letter.toUpperCase()), ["retry", "log", "settings"], this.tail);
     }
   }
 

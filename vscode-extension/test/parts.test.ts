@@ -257,3 +257,11 @@ test("the end of a turn is told with the answer, without its markup and its code
   assert.equal(finishedWords([user, text("half")], true), "Assent stopped with a problem");
   assert.equal(finishedWords([user, text("x".repeat(5000))], false).length, "Assent: ".length + 601);
 });
+
+test("an ask about several files shows what would change in each", () => {
+  const proposal = (name: string, newText: string): Proposal => ({ proposalId: name, uri: `file:///w/${name}`, version: 1, baseHash: "", hunks: [hunk({ hunkId: name, newText })], tool: "Rename", reason: "", toolUseId: "t" });
+  const ask: PermissionAsk = { requestId: "r", sessionId: "s", turnId: "u", askId: "a", toolUseId: "t", tool: "Rename", input: {}, title: "Edit a.ts, b.ts", reason: "", step: "", suggestions: [], proposal: proposal("a.ts", "first") };
+  const element = askCard(ask, { answer: () => undefined, showDiff: () => undefined, openFile: () => undefined, short: (text) => text }, [proposal("b.ts", "second")]);
+  assert.deepEqual([...element.querySelectorAll(".diff-head .path-link")].map((each) => each.textContent), ["/w/a.ts", "/w/b.ts"]);
+  assert.match(element.textContent ?? "", /first[^]*second/);
+});

@@ -1,5 +1,5 @@
 /** A permission question: what, why, the parsed command or the change, and every way to answer. Nothing is pre-selected. */
-import type { PermissionAnswer, PermissionAsk, Suggestion } from "../src/protocol";
+import type { PermissionAnswer, PermissionAsk, Proposal, Suggestion } from "../src/protocol";
 import { h, icon, revealed, textButton } from "./dom";
 import { renderMarkdown } from "./markdown";
 import { diffView, editOf } from "./toolCard";
@@ -19,8 +19,10 @@ const SCOPES: Record<Suggestion["scope"], string> = {
   user: "always, everywhere",
 };
 const TOO_LONG = 4000;
+const SHOWN_HUNKS = 20;
 
-export function askCard(ask: PermissionAsk, host: AskHost): HTMLElement {
+/** `others` are the changes of further files that the same answer decides. */
+export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Proposal[] = []): HTMLElement {
   const plan = ask.tool === "ExitPlanMode";
   const label = plan ? "Plan ready for your approval" : ask.title || ask.tool;
   const reply = (answer: PermissionAnswer): void => {
@@ -40,7 +42,7 @@ export function askCard(ask: PermissionAsk, host: AskHost): HTMLElement {
     { class: "card ask", role: "group", "aria-label": `Permission needed: ${label}`, "data-ask": ask.askId },
     h("header", {}, icon(plan ? "checklist" : "shield"), h("h3", {}, host.short(revealed(label)))),
     ask.reason ? h("p", { class: "why" }, ...withCode(revealed(ask.reason))) : null,
-    h("div", { class: "shown", tabindex: 0, role: "group", "aria-label": "What it would do" }, body(ask, host)),
+    h("div", { class: "shown", tabindex: 0, role: "group", "aria-label": "What it would do" }, body(ask, host, others)),
     h(
       "div",
       { class: "buttons" },
@@ -61,16 +63,19 @@ export function askCard(ask: PermissionAsk, host: AskHost): HTMLElement {
   return card;
 }
 
-function body(ask: PermissionAsk, host: AskHost): Node | null {
+function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): Node | null {
   if (ask.tool === "ExitPlanMode") return h("div", { class: "markdown plan" }, renderMarkdown(String(ask.input["plan"] ?? "")));
   if (ask.command) {
     const parts = ask.command.parts.map((part) => h("li", { class: part.decision }, icon(part.decision === "allow" ? "check" : part.decision === "deny" ? "error" : "question"), " ", h("code", {}, revealed(part.argv.join(" ")))));
     return h("div", {}, h("pre", { class: "command", tabindex: 0, role: "group", "aria-label": "Command" }, revealed(ask.command.text)), ask.command.parts.length > 1 ? h("ul", { class: "parts" }, ...parts) : null);
   }
   if (ask.proposal) {
-    const path = decodeURIComponent(ask.proposal.uri.replace(/^file:\/\//, ""));
-    const views = ask.proposal.hunks.slice(0, 20).map((hunk) => diffView(hunk.oldText, hunk.newText, path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
-    return h("div", { class: "hunks" }, ...views);
+    const views = [ask.proposal, ...others].flatMap((proposal) => {
+      const path = decodeURIComponent(proposal.uri.replace(/^file:\/\//, ""));
+      return proposal.hunks.map((hunk) => diffView(hunk.oldText, hunk.newText, path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
+    });
+    const unseen = views.length - SHOWN_HUNKS;
+    return h("div", { class: "hunks" }, ...views.slice(0, SHOWN_HUNKS), unseen > 0 ? h("p", { class: "why" }, `${unseen} more hunks are shown in the editor.`) : null);
   }
   const edit = editOf(ask);
   if (edit) return diffView(edit.before, edit.after, edit.path, host);

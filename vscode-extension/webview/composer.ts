@@ -61,6 +61,7 @@ export class Composer {
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
     this.input.addEventListener("paste", (event) => this.paste(event));
+    window.addEventListener("resize", () => this.resize()); // narrower means more lines
     this.element.addEventListener("dragover", (event) => event.preventDefault());
     this.element.addEventListener("drop", (event) => this.drop(event));
     this.showState();
@@ -254,7 +255,8 @@ export class Composer {
 
   private resize(): void {
     this.input.style.height = "auto";
-    this.input.style.height = `${Math.min(this.input.scrollHeight, 240)}px`;
+    // Out of sight it has no height to go by.
+    if (this.input.scrollHeight > 0) this.input.style.height = `${Math.min(this.input.scrollHeight, 240)}px`;
   }
 
   private paste(event: ClipboardEvent): void {

@@ -1,5 +1,5 @@
 /** Pending questions stay in one place and keep what was typed into them until they are answered. */
-import type { PermissionAsk } from "../src/protocol";
+import type { PermissionAsk, Proposal } from "../src/protocol";
 import { askCard, type AskHost } from "./askCard";
 import { h } from "./dom";
 import { elicitForm, type ElicitHost } from "./elicitForm";
@@ -21,7 +21,10 @@ export class Dock {
 
   draw(data: ConversationData): void {
     const wanted = new Map<string, { source: string; make(): HTMLElement }>();
-    for (const ask of data.asks) wanted.set(ask.askId, { source: fingerprint(ask), make: () => askCard(ask, this.asks) });
+    for (const ask of data.asks) {
+      const others = data.proposals.filter((each) => each.toolUseId === ask.toolUseId && each.proposalId !== ask.proposal?.proposalId);
+      wanted.set(ask.askId, { source: fingerprint(ask, others), make: () => askCard(ask, this.asks, others) });
+    }
     for (const elicit of data.elicits) wanted.set(elicit.elicitId, { source: elicit.requestId, make: () => elicitForm(elicit, this.questions) });
     for (const [id, card] of this.cards) {
       if (wanted.has(id)) continue;
@@ -40,6 +43,7 @@ export class Dock {
   }
 }
 
-function fingerprint(ask: PermissionAsk): string {
-  return `${ask.requestId}:${ask.proposal?.hunks.map((hunk) => hunk.hunkId + hunk.state).join() ?? ""}`;
+function fingerprint(ask: PermissionAsk, others: Proposal[]): string {
+  const changes = ask.proposal ? [ask.proposal, ...others] : [];
+  return `${ask.requestId}:${changes.flatMap((change) => change.hunks.map((hunk) => hunk.hunkId + hunk.state)).join()}`;
 }

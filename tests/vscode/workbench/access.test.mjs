@@ -250,6 +250,7 @@ scene("a side bar of 200 pixels cuts nothing off, and words from right to left r
   await bench.newChat();
   await bench.widen(200);
   assert.deepEqual(await sticksOut(), []);
+  await until(() => box().evaluate((element) => element.scrollHeight <= element.clientHeight), "the whole hint in the box");
   await bench.shot("narrow-empty");
   await bench.api.script({ blocks: [RICH, { tool: "Bash", input: { command: `touch ${LONG}.txt && curl http://127.0.0.1:9/${LONG}`, description: "Long" } }] }, { blocks: [{ tool: "AskUserQuestion", input: { questions: QUESTIONS } }] }, { blocks: [`${HEBREW}\n\n- ${HEBREW}\n\nAnd English.`] });
   await bench.say(`${LONG} ${LONG}`);

@@ -273,6 +273,7 @@ scene("a rename over two files is reviewed file by file, and the model is told w
   await card.waitFor();
   await thread("export function surface").waitFor();
   assert.match(textOf(toolResults(await lastCall())[1]), /room\.ts:3/);
+  await card.filter({ hasText: "function surface" }).filter({ hasText: "surface(3, 4)" }).waitFor(); // one answer for both, so both are shown
   await bench.shot("rename-two-files");
   const list = bench.page.locator(".pane-header").filter({ hasText: "Review" });
   if ((await list.getAttribute("aria-expanded")) !== "true") await list.click();
