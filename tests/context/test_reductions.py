@@ -241,6 +241,22 @@ def test_collapses_are_committed_oldest_first_until_there_is_room() -> None:
     assert still_there(everything.view, staged) == ()
 
 
+def test_a_span_never_reaches_over_a_prompt() -> None:  # C4
+    """Three steps before the prompt are too few; the span begins after it instead of being made of both sides."""
+    view = (*session(3), prompt("and now", "p2"), *[m for n in range(3, 20) for m in step(n)])
+    span = next_span(view, (), 60_000)
+    assert span is not None
+    assert span.uuids[0] == "s3" and not {"r0", "r1", "r2"} & set(span.uuids)
+
+
+def test_a_summary_of_a_span_that_is_no_longer_whole_is_not_put_in_place() -> None:  # C4
+    view = session(10)
+    span = next_span(session(20), (), 60_000)
+    assert span is not None and set(span.uuids) <= {message.uuid for message in view}
+    torn = tuple(message for message in view if message.uuid != span.uuids[-1])
+    assert commit(torn, [Collapse(uuids=span.uuids, summary="x")])[0].view == torn
+
+
 # --- C5 ----------------------------------------------------------------------------------------------------------------
 
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 NOT_FOR_SUBAGENTS = frozenset({"Agent", "EnterPlanMode", "ExitPlanMode", "EnterWorktree", "ExitWorktree"})
 MARKED = (AssistantMessage, UserMessage, AssistantFinal, StreamEvent)
 PASSED_ON = (*MARKED, ToolStarted, ToolProgress, ToolFinished)
-
-
 Tell = Callable[[Message], Awaitable[None]]
 
 
@@ -77,9 +75,7 @@ class Subagents:
         turn.conversation.inbox.put(notice)
         turn.config.publish(notice)
 
-    async def _to_the_end(
-        self, config: QueryEngineConfig, prompt: str, tell: Callable[[Message], Awaitable[None]]
-    ) -> ToolOutput:
+    async def _to_the_end(self, config: QueryEngineConfig, prompt: str, tell: Tell) -> ToolOutput:
         from assent.engine.query_engine import QueryEngine  # the engine runs agents, and an agent is an engine
 
         engine = QueryEngine(config)

@@ -10,7 +10,8 @@ model stops is in `stop`, what makes the view fit is in `preparation`. Each of t
                fallback_model_retry, stream_retry, pause_turn                   recovery
                structured_output_retry, stop_hook_blocking,
                token_budget_continuation                                        stop
-    terminal   max_turns, hook_stopped, aborted_tools (a person said stop)      here
+    terminal   max_turns, hook_stopped, aborted_tools (a person said stop),
+               completed (a tool said so, as StructuredOutput does)             here
                blocking_limit                                                   preparation
                prompt_too_long, image_error, model_error, refusal,
                max_output_tokens_exhausted                                      recovery

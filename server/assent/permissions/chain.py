@@ -1,8 +1,19 @@
 """The ten steps from a tool call to allow, ask or deny (P).
 
-Pure but for looking at the file system to see where paths lead. Deny is final at once; allow and ask are provisional.
-Policy, deny rules and the iron gate always run, whatever an earlier step said; `consolidate` decides. A firm ask is one
-that no allow outweighs; an iron one only a person may answer.
+     1 exists        deny: no such tool
+     2 enabled       deny: switched off now, or a change in plan mode
+     3 policy        deny, firm ask or allow, by the managed file
+     4 sandbox       deny what cannot be resolved, ask about what lies outside the workspace
+     5 readOnly      allow what only reads inside it
+     6 rules         deny, firm ask or allow, by everyone's rules
+     7 mode          allow (bypassPermissions, acceptEdits) or firm ask (plan)
+     8 ironGate      iron ask
+     9 tool          deny, ask or firm ask: is the command understood, does the address mean one host?
+    10 consolidate   iron ask, firm ask, allow, ask, in this order; silence asks; with nobody to ask, deny
+
+Pure but for looking at the file system to see where paths lead. Deny is final at once; allow and ask are provisional,
+so a later step still runs whatever an earlier one said. A firm ask is one that no allow outweighs; an iron one only a
+person may answer, neither a hook nor the classifier.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +40,7 @@ class Vote:
 
 
 def decide(action: Action, context: PermissionContext) -> Decision:
-    """Judge one call. Every step is a function below, in this order."""
+    """Judge one call. Every step is a function below."""
     case = open_case(action, context)
     steps: list[tuple[Step, Callable[[Case], Vote | None]]] = [
         ("exists", exists),

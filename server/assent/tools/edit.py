@@ -23,7 +23,6 @@ class EditInput(Input, frozen=True):
 class Edit(Tool[EditInput]):
     name: ClassVar[str] = "Edit"
     input_type: ClassVar[type[Input]] = EditInput
-    plan_mode: ClassVar[bool] = False
     timeout: ClassVar[float | None] = None  # the user may be reviewing
 
     def description(self) -> str:

@@ -40,7 +40,6 @@ class CodeActionsInput(Input, frozen=True):
 class ComputedChange(Tool[InputT]):
     """A tool whose change is computed by the editor: a plan for one file, and with it those of the others."""
 
-    plan_mode: ClassVar[bool] = False
     timeout: ClassVar[float | None] = None  # the user may be reviewing
 
     @abstractmethod

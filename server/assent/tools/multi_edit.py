@@ -31,7 +31,6 @@ class MultiEditInput(Input, frozen=True):
 class MultiEdit(Tool[MultiEditInput]):
     name: ClassVar[str] = "MultiEdit"
     input_type: ClassVar[type[Input]] = MultiEditInput
-    plan_mode: ClassVar[bool] = False
     timeout: ClassVar[float | None] = None  # the user may be reviewing
 
     def description(self) -> str:

@@ -31,7 +31,6 @@ class NotebookEditInput(Input, frozen=True):
 class NotebookEdit(Tool[NotebookEditInput]):
     name: ClassVar[str] = "NotebookEdit"
     input_type: ClassVar[type[Input]] = NotebookEditInput
-    plan_mode: ClassVar[bool] = False
     timeout: ClassVar[float | None] = None  # the user may be reviewing
 
     def description(self) -> str:

@@ -118,7 +118,6 @@ class Tool(ABC, Generic[InputT]):
     input_type: ClassVar[type[Input]]
     max_result_chars: ClassVar[int] = 30_000
     timeout: ClassVar[float | None] = 120.0  # seconds; stopped while a person is being waited for
-    plan_mode: ClassVar[bool] = True  # may it be used while planning (read-only or harmless tools)
 
     @abstractmethod
     def description(self) -> str:

@@ -27,7 +27,6 @@ class EnterWorktreeInput(Input, frozen=True):
 class EnterWorktree(Tool[EnterWorktreeInput]):
     name: ClassVar[str] = "EnterWorktree"
     input_type: ClassVar[type[Input]] = EnterWorktreeInput
-    plan_mode: ClassVar[bool] = False
 
     def description(self) -> str:
         return (
@@ -71,7 +70,6 @@ class ExitWorktreeInput(Input, frozen=True):
 class ExitWorktree(Tool[ExitWorktreeInput]):
     name: ClassVar[str] = "ExitWorktree"
     input_type: ClassVar[type[Input]] = ExitWorktreeInput
-    plan_mode: ClassVar[bool] = False
 
     def description(self) -> str:
         return (

@@ -20,7 +20,6 @@ class WriteInput(Input, frozen=True):
 class Write(Tool[WriteInput]):
     name: ClassVar[str] = "Write"
     input_type: ClassVar[type[Input]] = WriteInput
-    plan_mode: ClassVar[bool] = False
     timeout: ClassVar[float | None] = None  # the user may be reviewing
 
     def description(self) -> str:

@@ -22,10 +22,6 @@ def tool_result_block(tool_use_id: str, content: str | list[Json], *, is_error: 
     return block
 
 
-def tool_uses(blocks: Iterable[Block]) -> list[Block]:
-    return [block for block in blocks if block.get("type") == "tool_use"]
-
-
 def text_of(content: str | Iterable[Block]) -> str:
     """The plain text of some content: text blocks, and the text inside tool results."""
     if isinstance(content, str):

@@ -10,7 +10,6 @@
     │   ├── FallbackTriggered overloaded three times in a row, and there is a fallback model
     │   └── NoCredentials
     ├── SettingsError         names the file and the key
-    ├── StorageError          a transcript could not be read or written
     ├── ProtocolError         answers a request on the wire: kind, code, hint
     └── AbortError            one-shot helpers only; `submit` never raises it
 
@@ -85,10 +84,6 @@ class SettingsError(AssentError):
         super().__init__(message)
         self.file = file
         self.key = key
-
-
-class StorageError(AssentError):
-    pass
 
 
 class AbortError(AssentError):
