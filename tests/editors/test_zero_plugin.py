@@ -43,7 +43,8 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def env(project: Path) -> dict[str, str]:
     home = project.parent
-    return {"HOME": str(home / "home"), "PATH": f"{home / 'bin'}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
+    homes = {"HOME": str(home / "home"), "TMPDIR": str(home)}  # Emacs leaves files there when it is ended
+    return {**homes, "PATH": f"{home / 'bin'}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
 
 
 @pytest.fixture
