@@ -151,6 +151,8 @@ async def test_an_edit_allowed_by_rule_still_waits_for_its_review(tmp_path: Path
         assert (app.cwd / "a.txt").read_text() == BEFORE
         assert result["permissionDenials"][0]["toolName"] == "Write"
         assert "no thanks" in told(app) or "rejected" in told(app)
+        states = [event["state"] for event in front.of("status")]
+        assert states == ["running", "waiting", "running", "idle"], "a person is waited for, not work"
 
 
 @pytest.mark.parametrize("changes", [{"mode": "acceptEdits"}, {"mode": "bypassPermissions"}])

@@ -10,6 +10,7 @@ answered by people only.
 
 import logging
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -52,6 +53,7 @@ class Host(Protocol):
     def closed(self) -> bool: ...
     @property
     def review(self) -> Review: ...
+    def reviewing(self) -> AbstractContextManager[None]: ...
     def judgement(self) -> Judgement: ...
     def origin(self) -> Origin: ...
     def tool(self, name: str) -> AnyTool | None: ...
@@ -234,7 +236,9 @@ class Gate:
     async def _settled(self, change: ChangeReview, allowed: Allow, *, answered: bool) -> Verdict:
         """Once every file that was proposed has been decided."""
         try:
-            await change.wait(answered=answered)
+            if change.others or not answered:
+                with self._host.reviewing():
+                    await change.wait(answered=answered)
         except BaseException:
             self._leave(change)
             raise

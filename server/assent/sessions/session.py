@@ -77,6 +77,7 @@ class Session:
         self._on_change = on_change
         self.chosen_review: Review | None = None
         self._restoring = False
+        self._reviews = 0  # edits that wait for their hunks without an ask
         self._tools: tuple[AnyTool, ...] | None = None
         self.events = EventLog(self.id, epoch)
         self.asks = Asks(self.events, on_change=self._asks_changed)
@@ -125,7 +126,7 @@ class Session:
 
     @property
     def status(self) -> Literal["idle", "running", "waiting"]:
-        if self.asks:
+        if self.asks or self._reviews:
             return "waiting"
         return "running" if self.running else "idle"
 
@@ -290,6 +291,17 @@ class Session:
         finally:
             self._restoring = False
 
+    @contextmanager
+    def reviewing(self) -> Generator[None]:
+        """An edit waits until people have looked at it: nobody should take that for work."""
+        self._reviews += 1
+        self._show_status()
+        try:
+            yield
+        finally:
+            self._reviews -= 1
+            self._show_status()
+
     def went_back(self, offset: int) -> None:
         """The conversation is another one now: the engine is built again, the todo list is the one of that time."""
         self.turns.forget_engine()
@@ -364,6 +376,9 @@ class Session:
     def _asks_changed(self) -> None:
         if not self.closed:
             self.save_state()
+        self._show_status()
+
+    def _show_status(self) -> None:
         if self.turn is not None:
             self.publish({"type": "status", "state": self.status})
 
