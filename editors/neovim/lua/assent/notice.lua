@@ -16,10 +16,11 @@ end
 ---@param room integer
 local function shorten(text, level, room)
   local highlight = level >= vim.log.levels.ERROR and "ErrorMsg" or level >= vim.log.levels.WARN and "WarningMsg" or nil
-  local before = vim.o.shortmess
+  local before, height = vim.o.shortmess, vim.o.cmdheight
   vim.opt.shortmess:append("T") -- so that Neovim cuts what it prints, but not what it remembers
+  vim.o.cmdheight = math.max(height, 1) -- without a line of its own even what is cut would stop the user
   vim.cmd.echomsg(vim.fn.string(text))
-  vim.o.shortmess = before
+  vim.o.shortmess, vim.o.cmdheight = before, height
   vim.cmd.redraw()
   vim.api.nvim_echo({ { vim.fn.strcharpart(text, 0, room - 14) .. "… (:messages)", highlight } }, false, {})
 end
