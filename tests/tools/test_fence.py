@@ -7,6 +7,7 @@ then run inside what it fell back to. There is no macOS here: of its profile onl
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -137,7 +138,7 @@ async def test_there_is_no_network_of_any_kind_unless_allowed(box: Toolbox, foun
         receiver.bind(("127.0.0.1", 0))
         address = receiver.getsockname()
         script = _SEND.format(port=address[1])
-        await fenced.call("Bash", command=f'{sys.executable} -I -S -c "{script}"')
+        await fenced.call("Bash", command=f'{shlex.quote(sys.executable)} -I -S -c "{script}"')
         sender.sendto(b"outside", address)
         assert receiver.recv(100) == (b"inside" if reaches else b"outside")
 
