@@ -154,6 +154,7 @@ scene("from opening the chat to a hunk that is in, without the mouse", async () 
   assert.match(textOf(toolResults(await lastCall()).at(-1)), /app\.py/);
   await keys.press("Control+S");
   await until(() => bench.read("app.py") === "speed = 2\n", "the file on disk");
+  await until(async () => (await bench.page.locator(".review-widget, .codelens-decoration a").count()) === 0, "nothing left of the hunk but its text");
   const moused = await Promise.all(bench.page.frames().map((frame) => frame.evaluate(() => window.moused === true).catch(() => false)));
   assert.deepEqual(moused.filter(Boolean), []);
 });

@@ -27,7 +27,7 @@ const bench = new Workbench();
 let shown = 0;
 
 before(async () => {
-  bench.write({ "shapes.ts": SHAPES, "room.ts": ROOM, "plain.txt": "plain\n", "changed.txt": "before\n", "tsconfig.json": "{}\n" });
+  bench.write({ "shapes.ts": SHAPES, "room.ts": ROOM, "plain.txt": "plain\n", "changed.txt": "before\n", "three.txt": "one\n\n\n\ntwo\n\n\n\nthree\n", "tsconfig.json": "{}\n" });
   const git = (...args) => execFileSync("git", ["-C", bench.folder, "-c", "user.name=Test", "-c", "user.email=test@example.org", ...args], { stdio: "ignore" });
   git("init", "-q");
   git("add", ".");
@@ -362,7 +362,6 @@ scene("an ask is gone to with a key and denied with a reason by command", async 
 });
 
 scene("a hunk is accepted with a note, one left as it was after all, one rejected by key", async () => {
-  bench.write({ "three.txt": "one\n\n\n\ntwo\n\n\n\nthree\n" });
   await bench.newChat();
   await bench.openFile("three.txt");
   const edits = ["one", "two", "three"].map((word) => ({ old_string: `${word}\n`, new_string: `${word.toUpperCase()}\n` }));
@@ -403,4 +402,14 @@ scene("settings and log are a command away", async () => {
   await bench.page.locator(".settings-editor").waitFor({ state: "detached" });
   await bench.command("Assent: Show Log");
   await bench.page.locator(".part.panel .view-line").filter({ hasText: "server:" }).first().waitFor();
+});
+
+scene("a change that is withdrawn as soon as it is proposed leaves nothing in the editor", async () => {
+  await bench.newChat();
+  await bench.openFile("plain.txt");
+  await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "plain.txt" } }] }, { blocks: [{ tool: "Bash", input: { command: "false", description: "Fail" } }, { tool: "Edit", input: { file_path: "plain.txt", old_string: "plain", new_string: "fancy" } }] }, { blocks: ["Neither, then."] });
+  await bench.say("both at once");
+  await answer("Neither, then.");
+  await until(async () => (await bench.page.locator(".review-widget, .codelens-decoration a").count()) === 0, "nothing of it in the editor");
+  await until(async () => !(await palette()).has("Next Hunk"), "nothing to review");
 });
