@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anyio.lowlevel
 import pytest
 
 from assent.engine.abort import Abort
@@ -17,6 +18,7 @@ from assent.types.messages import (
     AssistantMessage,
     Message,
     PermissionDenial,
+    Result,
     StreamEvent,
     SystemInit,
     UserMessage,
@@ -25,7 +27,7 @@ from assent.types.permissions import Deny, Verdict
 from assent.types.ports import ToolCall
 from enginekit import Change, Echo, Gate, Stage
 from enginekit.invariants import reloaded
-from enginekit.stage import OTHER_MODEL
+from enginekit.stage import OTHER_MODEL, Recorder
 from fakeapi import text, tool
 
 
@@ -186,6 +188,28 @@ async def test_nobody_hears_of_a_turn_before_its_prompt_is_on_disk() -> None:  #
         on_disk: list[int] = []
         await stage.turn("remember me", on_message=lambda _at, _message: on_disk.append(stage.transcript.durable))
         assert on_disk[0] == 1
+
+
+async def test_nobody_hears_that_a_turn_is_over_before_that_is_written() -> None:  # Q4, S1
+    class Slow(Recorder):
+        flushed = 0
+
+        async def flush(self, *, durable: bool) -> None:
+            for _ in range(5):
+                await anyio.lowlevel.checkpoint()
+            self.flushed = len(self.written)
+
+    slow = Slow()
+    async with Stage() as stage:
+        stage.api.reply(text("ok"))
+        told: list[bool] = []
+
+        def look(_at: int, message: Message) -> None:
+            if isinstance(message, Result):
+                told.append(isinstance(slow.written[-1], Result) and slow.flushed == len(slow.written))
+
+        await stage.turn(engine=stage.new_engine(transcript=slow), on_message=look)
+        assert told == [True]
 
 
 async def test_nothing_is_written_without_persist_and_bare_still_flushes() -> None:  # Q2 persist, bare
