@@ -232,7 +232,7 @@ async def _talk(writer: asyncio.StreamWriter, deltas: int, rate: int) -> None:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
         text = str(time.monotonic_ns()) if rate else f"{number:08d} "
         _event(writer, "content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": text}})
-        if number % 50 == 0:
+        if rate or number % 50 == 0:  # so that a client which has gone is noticed at once
             await writer.drain()
     _event(writer, "content_block_stop", {"index": 0})
     _event(writer, "message_delta", {"delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": usage})
