@@ -78,6 +78,14 @@ export class ChatSurface implements vscode.Disposable {
     this.ready = false;
   }
 
+  /**
+   * In sight again. Usually its page is loaded anew and reports by itself; but news of having been out of sight can come
+   * late, after the page's report, and then a page that lives would never be told anything again.
+   */
+  seen(): void {
+    if (!this.ready) void this.webview.postMessage({ type: "there" } satisfies ToView);
+  }
+
   focus(): void {
     this.reveal();
     this.post({ type: "focus" });
@@ -110,6 +118,7 @@ export class ChatSurface implements vscode.Disposable {
   }
 
   private async receive(message: ToHost): Promise<void> {
+    if (message.type === "complete" || message.type === "send") this.seen(); // someone writes there
     await this.guard(() => this.handle(message));
   }
 

@@ -60,7 +60,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.sidebar = { view, surface };
     this.lastUsed ??= surface;
     view.onDidChangeVisibility(() => {
-      if (view.visible) return;
+      if (view.visible) return surface.seen();
       surface.hidden();
       this.hid.fire();
     });
@@ -198,7 +198,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     this.use(surface);
     panel.onDidChangeViewState(() => {
       if (panel.active) this.use(surface);
-      if (panel.visible) return;
+      if (panel.visible) return surface.seen();
       surface.hidden();
       this.hid.fire();
     });

@@ -39,6 +39,7 @@ export interface Surroundings {
 }
 
 export type ToView =
+  | { type: "there" }
   | { type: "snapshot"; data: ConversationData; serial: number }
   | { type: "actions"; actions: Action[]; serial: number }
   | { type: "surroundings"; value: Surroundings }
@@ -50,6 +51,7 @@ export type ToView =
   | { type: "facts"; title: string; rows: { label: string; value: string; share?: number }[]; note: string };
 
 export type ToHost =
+  /** The page is there and wants to be told everything: it was loaded, or asked with `there`. */
   | { type: "ready" }
   | { type: "focused" }
   | { type: "send"; text: string; images: string[]; mentions: Mention[]; whenBusy: "queue" | "steer" }

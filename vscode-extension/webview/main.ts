@@ -144,6 +144,9 @@ window.addEventListener("message", (event: MessageEvent<ToView>) => {
     case "insert":
       composer.insert(message.text, message.mentions, message.replace, message.images);
       break;
+    case "there":
+      post({ type: "ready" });
+      break;
     case "focus":
       composer.focus();
       break;
