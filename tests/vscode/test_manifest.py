@@ -43,6 +43,7 @@ NOT_DRIVEN = {
 EDITORS_KEYS = {
     "comment",
     "commentController",
+    "commentFocused",
     "commentThread",
     "editorTextFocus",
     "explorerResourceIsFolder",
