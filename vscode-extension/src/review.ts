@@ -86,7 +86,11 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
 
   async decide(hunkId: string, decision: HunkDecision["decision"], extra: { newText?: string; message?: string } = {}): Promise<void> {
     const found = this.shown.get(hunkId);
-    if (!found) return;
+    if (!found) {
+      // A lens may outlive its hunk for a moment: the workbench asks for them less often when it is busy.
+      vscode.window.setStatusBarMessage("Assent: this change has been decided already", 4000);
+      return;
+    }
     const { message } = extra;
     // The comment editor drops a last line end; the file would lose it.
     const newText = extra.newText !== undefined && found.hunk.newText.endsWith("\n") && !extra.newText.endsWith("\n") ? `${extra.newText}\n` : extra.newText;

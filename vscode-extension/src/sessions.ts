@@ -66,8 +66,9 @@ export class Sessions implements vscode.Disposable {
     return [...this.live.values()];
   }
 
+  /** Each once: an ask that was sent again on attach is open as two requests, and either may be answered. */
   pendingAsks(): PermissionAsk[] {
-    return [...this.asks.values()].map((each) => each.ask);
+    return [...new Map([...this.asks.values()].map((each) => [each.ask.askId, each.ask])).values()];
   }
 
   pendingElicits(): Elicit[] {
@@ -157,14 +158,17 @@ export class Sessions implements vscode.Disposable {
   }
 
   answerAsk(askId: string, answer: PermissionAnswer): void {
-    const pending = [...this.asks.entries()].find(([, each]) => each.ask.askId === askId);
-    if (!pending) return;
-    this.asks.delete(pending[0]);
-    pending[1].resolve(answer);
-    const session = this.get(pending[1].ask.sessionId);
+    const requests = [...this.asks].filter(([, each]) => each.ask.askId === askId);
+    const ask = requests[0]?.[1].ask;
+    if (!ask) return;
+    for (const [requestId, each] of requests) {
+      this.asks.delete(requestId);
+      each.resolve(answer);
+    }
+    const session = this.get(ask.sessionId);
     this.waited.fire(session);
     // A question from before a crash or a reload has no turn to go back to: answering it is wanting to go on.
-    if (pending[1].ask.orphan && !session.data.running) void this.resume(session);
+    if (ask.orphan && !session.data.running) void this.resume(session);
   }
 
   /** Goes on with a turn that was cut off; what it had asked about is taken up first. */
