@@ -270,6 +270,15 @@ async def test_a_file_it_has_read_before_is_known_when_reading_it_again_says_unc
     assert "Hello" in (project.folder / "greeter.py").read_text()
 
 
+async def test_a_file_that_was_mentioned_is_known_as_it_was_then(project: Project) -> None:
+    await project.ask("replace 'Helo' by 'Hello' in greeter.py")
+    shown, _ = project.read({"file_path": "greeter.py"})
+    content: tuple[Json, ...] = ({"type": "text", "text": f"The user mentioned greeter.py:\n{shown}"},)
+    project.messages.append(Attachment(uuid="m", kind="file", content=content, data={"path": "greeter.py"}))
+    assert "I replaced" in await project.ask("replace 'Hello' by 'Hi' in @greeter.py")
+    assert "Hi" in (project.folder / "greeter.py").read_text()
+
+
 async def test_several_places_are_replaced_at_once(project: Project) -> None:
     (project.folder / "twice.txt").write_text("a b a\n")
     told = await project.ask("replace 'a' by 'x' in twice.txt")

@@ -30,15 +30,14 @@ class History:
     first: bool  # nothing was answered before
     nudged: bool  # the last word is a hidden one, after an answer that was already complete
     prompts: tuple[str, ...]
+    shown: tuple[tuple[str, str], ...]  # files and what was shown of them, by reading or because the user named them
     summary: str = ""
 
     def known_text(self, path: str) -> str | None:
         """What was read of a file before, for when reading again only says that it is unchanged."""
-        for exchange in reversed((*self.earlier, *self.exchanges)):
-            if exchange.tool == "Read" and not exchange.is_error and exchange.input.get("file_path") == path:
-                lines = unnumbered(exchange.text)
-                if lines is not None:
-                    return lines
+        for shown, text in reversed(self.shown):
+            if shown == path and (lines := unnumbered(text)) is not None:
+                return lines
         return None
 
 
@@ -46,6 +45,7 @@ def read_history(messages: Sequence[ConversationMessage]) -> History:
     prompts: list[str] = []
     calls: dict[str, tuple[str, dict[str, Any]]] = {}
     exchanges: list[Exchange] = []
+    shown: list[tuple[str, str]] = []
     since = 0
     answered = False
     nudged = False
@@ -65,7 +65,11 @@ def read_history(messages: Sequence[ConversationMessage]) -> History:
                             cast("dict[str, Any]", given) if isinstance(given, dict) else {},
                         )
             case UserMessage() | Attachment():
-                exchanges += _answers(message.content, calls)
+                answers = _answers(message.content, calls)
+                exchanges += answers
+                shown += [(str(each.input.get("file_path")), each.text) for each in answers if _was_read(each)]
+                if isinstance(message, Attachment) and message.kind == "file":
+                    shown.append((str(message.data.get("path")), text_of(message.content)))
                 words = _words(message)
                 if words and _is_prompt(message):
                     prompts.append(words)
@@ -80,6 +84,7 @@ def read_history(messages: Sequence[ConversationMessage]) -> History:
         first=not answered,
         nudged=nudged,
         prompts=tuple(prompts),
+        shown=tuple(shown),
         summary=summary,
     )
 
@@ -88,6 +93,10 @@ def unnumbered(text: str) -> str | None:
     """The text of a Read result without its line numbers; None when it shows no lines."""
     lines = [found.group(1) for line in text.split("\n") if (found := re.match(r"\s*\d+[→\t](.*)$", line))]
     return "\n".join(lines) if lines else None
+
+
+def _was_read(exchange: Exchange) -> bool:
+    return exchange.tool == "Read" and not exchange.is_error
 
 
 def _is_prompt(message: UserMessage | Attachment) -> bool:
