@@ -25,6 +25,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   private readonly controller: vscode.CommentController;
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly lenses = new vscode.EventEmitter<void>();
+  private settled: NodeJS.Timeout | undefined;
   private removed: vscode.TextEditorDecorationType;
   private landed: vscode.TextEditorDecorationType;
   private readonly disposables: vscode.Disposable[] = [];
@@ -87,7 +88,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   async decide(hunkId: string, decision: HunkDecision["decision"], extra: { newText?: string; message?: string } = {}): Promise<void> {
     const found = this.shown.get(hunkId);
     if (!found) {
-      // A lens may outlive its hunk for a moment: the workbench asks for them less often when it is busy.
+      // A lens may outlive its hunk for a moment.
       vscode.window.setStatusBarMessage("Assent: this change has been decided already", 4000);
       return;
     }
@@ -178,6 +179,7 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   }
 
   dispose(): void {
+    clearTimeout(this.settled);
     for (const each of this.shown.values()) each.thread?.dispose();
     for (const each of [...this.disposables, this.removed, this.landed]) each.dispose();
   }
@@ -277,6 +279,10 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
   private redraw(): void {
     this.decorate();
     this.lenses.fire();
+    // The workbench forgets that lenses changed when the focus leaves the text before it has asked for them, as it does
+    // when a hunk is decided in its thread: it is told once more when the focus has settled.
+    clearTimeout(this.settled);
+    this.settled = setTimeout(() => this.lenses.fire(), 1000);
     this.changed.fire();
     this.tellContext();
   }

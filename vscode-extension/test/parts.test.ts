@@ -10,6 +10,7 @@ import { activityText, readOnlyNote } from "../webview/activity";
 import { askCard } from "../webview/askCard";
 import { emptyConversation } from "../webview/conversation";
 import { diffLines, withContext } from "../webview/diff";
+import { Dock } from "../webview/dock";
 import { revealed } from "../webview/dom";
 import { elicitForm } from "../webview/elicitForm";
 import { Heights } from "../webview/heights";
@@ -264,4 +265,28 @@ test("an ask about several files shows what would change in each", () => {
   const element = askCard(ask, { answer: () => undefined, showDiff: () => undefined, openFile: () => undefined, short: (text) => text }, [proposal("b.ts", "second")]);
   assert.deepEqual([...element.querySelectorAll(".diff-head .path-link")].map((each) => each.textContent), ["/w/a.ts", "/w/b.ts"]);
   assert.match(element.textContent ?? "", /first[^]*second/);
+});
+
+test("an ask shows only what is still to decide, and keeps the reason that was being typed", () => {
+  const proposal = (state: Hunk["state"]): Proposal => ({ proposalId: "p", uri: "file:///w/a.ts", version: 1, baseHash: "", hunks: [hunk({ hunkId: "1", newText: "first", state }), hunk({ hunkId: "2", newText: "second" })], tool: "Edit", reason: "", toolUseId: "t" });
+  const asked = (state: Hunk["state"]): ReturnType<typeof emptyConversation> => ({
+    ...emptyConversation(),
+    asks: [{ requestId: "r", sessionId: "s", turnId: "u", askId: "a", toolUseId: "t", tool: "Edit", input: {}, title: "Edit a.ts", reason: "", step: "", suggestions: [], proposal: proposal(state) }],
+  });
+  const dock = new Dock({ answer: () => undefined, showDiff: () => undefined, openFile: () => undefined, short: (text) => text }, { answer: () => undefined, openLink: () => undefined });
+  document.body.append(dock.element);
+  dock.draw(asked("pending"));
+  assert.match(dock.element.textContent ?? "", /first[^]*second/);
+  const reason = dock.element.querySelector<HTMLInputElement>("input.reason");
+  assert.ok(reason);
+  reason.value = "because";
+  reason.focus();
+  dock.draw(asked("accepted"));
+  assert.match(dock.element.textContent ?? "", /One hunk is decided already/);
+  assert.doesNotMatch(dock.element.textContent ?? "", /first/);
+  assert.match(dock.element.textContent ?? "", /second/);
+  const kept = dock.element.querySelector<HTMLInputElement>("input.reason");
+  assert.equal(kept?.value, "because");
+  assert.equal(document.activeElement, kept);
+  dock.element.remove();
 });

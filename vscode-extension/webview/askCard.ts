@@ -1,5 +1,6 @@
 /** A permission question: what, why, the parsed command or the change, and every way to answer. Nothing is pre-selected. */
 import type { PermissionAnswer, PermissionAsk, Proposal, Suggestion } from "../src/protocol";
+import { isOpen } from "./content";
 import { h, icon, revealed, textButton } from "./dom";
 import { renderMarkdown } from "./markdown";
 import { diffView, editOf } from "./toolCard";
@@ -70,12 +71,15 @@ function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): N
     return h("div", {}, h("pre", { class: "command", tabindex: 0, role: "group", "aria-label": "Command" }, revealed(ask.command.text)), ask.command.parts.length > 1 ? h("ul", { class: "parts" }, ...parts) : null);
   }
   if (ask.proposal) {
-    const views = [ask.proposal, ...others].flatMap((proposal) => {
+    const all = [ask.proposal, ...others];
+    const decided = all.flatMap((proposal) => proposal.hunks).filter((hunk) => !isOpen(hunk)).length;
+    const views = all.flatMap((proposal) => {
       const path = decodeURIComponent(proposal.uri.replace(/^file:\/\//, ""));
-      return proposal.hunks.map((hunk) => diffView(hunk.oldText, hunk.newText, path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
+      return proposal.hunks.filter(isOpen).map((hunk) => diffView(hunk.oldText, hunk.newText, path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
     });
     const unseen = views.length - SHOWN_HUNKS;
-    return h("div", { class: "hunks" }, ...views.slice(0, SHOWN_HUNKS), unseen > 0 ? h("p", { class: "why" }, `${unseen} more hunks are shown in the editor.`) : null);
+    const done = decided > 0 ? h("p", { class: "why" }, decided === 1 ? "One hunk is decided already." : `${decided} hunks are decided already.`) : null;
+    return h("div", { class: "hunks" }, done, ...views.slice(0, SHOWN_HUNKS), unseen > 0 ? h("p", { class: "why" }, `${unseen} more hunks are shown in the editor.`) : null);
   }
   const edit = editOf(ask);
   if (edit) return diffView(edit.before, edit.after, edit.path, host);

@@ -35,12 +35,21 @@ export class Dock {
       const card = this.cards.get(id);
       if (card?.source === each.source) continue;
       const element = each.make();
-      if (card) card.element.replaceWith(element);
+      if (card) replace(card.element, element);
       else this.element.append(element);
       this.cards.set(id, { element, source: each.source });
     }
     this.element.hidden = this.cards.size === 0;
   }
+}
+
+/** The same question with less left to decide: what was typed stays, and so does the focus. */
+function replace(old: HTMLElement, fresh: HTMLElement): void {
+  const [typed, reason] = [old, fresh].map((card) => card.querySelector<HTMLInputElement>("input.reason"));
+  if (typed && reason) reason.value = typed.value;
+  const focused = typed === document.activeElement;
+  old.replaceWith(fresh);
+  if (focused) reason?.focus();
 }
 
 function fingerprint(ask: PermissionAsk, others: Proposal[]): string {

@@ -375,19 +375,25 @@ scene("a hunk is accepted with a note, one left as it was after all, one rejecte
   await bench.page.keyboard.type("only this once");
   await first.locator(".form-actions .monaco-button").filter({ hasText: "Accept with This Note" }).click();
   await until(async () => /ONE/.test(await bench.editorText()), "the first hunk");
+  const lenses = bench.page.locator(".editor-instance .codelens-decoration").filter({ hasText: "Accept" });
+  await until(async () => (await lenses.count()) === 2, "no lens over what is decided");
 
   const second = thread("Hunk 2 of 3");
   await second.locator('.head .action-label[aria-label^="Edit"]').click();
   await second.locator(".edit-container .monaco-editor").waitFor();
   await second.locator(".form-actions .monaco-button").filter({ hasText: "Cancel" }).click();
   await second.locator(".edit-container .monaco-editor").waitFor({ state: "detached" });
-  // The thread that was edited gives the focus back to the file; a key before that would go nowhere.
+  // The thread that was edited keeps the focus or gives it back to the file, now or in a moment; a key before that
+  // would go nowhere.
   const inFile = () => bench.page.evaluate(() => document.activeElement?.closest(".editor-instance") != null && document.activeElement.closest(".review-widget") === null);
-  await until(inFile, "the focus back in the file");
-  await bench.page.locator(".editor-instance .view-line").filter({ hasText: "three" }).click();
-  await until(async () => (await inFile()) && (await bench.page.locator(".statusbar").textContent()).includes("Ln 9,"), "the cursor on the third hunk");
+  const onThird = async () => {
+    await bench.page.locator(".editor-instance .view-line").filter({ hasText: "three" }).click();
+    return (await inFile()) && (await bench.page.locator(".statusbar").textContent()).includes("Ln 9,");
+  };
+  await until(onThird, "the cursor on the third hunk");
   await bench.page.keyboard.press("Control+Alt+N");
   await until(async () => (await bench.page.locator(".review-widget").count()) === 1, "one hunk left");
+  await until(async () => (await lenses.count()) === 1, "one lens left");
   await bench.page.keyboard.press("Shift+Alt+F5");
   await until(async () => (await bench.page.locator(".statusbar").textContent()).includes("Ln 5,"), "the cursor on the second hunk");
   await bench.page.keyboard.press("Control+Alt+Y");
