@@ -49,7 +49,7 @@ def test_in_neovim_the_same_conversation_is_had_and_the_scratch_project_goes_wit
         screen.see('-     return f"Helo, {name}!"', '+     return f"Hello, {name}!"')
         screen.type(":Assent answer\r")
         screen.type("y")
-        screen.see("Run make test")
+        screen.see("$ make test", "is not known to be read-only")
         screen.type(":Assent answer\r")
         screen.type("y")
         screen.see("`make test` succeeded", "Ran 1 test")
