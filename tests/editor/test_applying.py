@@ -1,5 +1,6 @@
 """One edit in flight per document, and what counts as done."""
 
+import asyncio
 from dataclasses import replace
 
 import anyio
@@ -241,6 +242,24 @@ async def test_an_unconfirmed_edit_that_arrives_late_is_accepted_after_all() -> 
     assert scene.states(wire) == ["conflict"] and scene.proposals.get(wire["proposalId"])["hunks"][0]["why"]
     scene.client.flow()
     assert scene.states(wire) == ["accepted"]
+
+
+@pytest.mark.parametrize("habits", [VSCODE, NEOVIM])
+async def test_what_is_typed_before_the_edit_is_sent_is_not_typed_over(habits: Habits) -> None:
+    scene = Scene("a\nb\n", habits=habits)
+
+    def build(document: Document) -> list[Splice]:
+        # Reported in the loop's next turn, when the edit is made for this text and has not left yet.
+        asyncio.get_running_loop().call_soon(lambda: (scene.type(0, "mine\n"), scene.client.flow()))
+        at = document.text.index("b")
+        return [Splice(at, at + 1, "B")]
+
+    async def run() -> None:
+        await scene.editor.edits.apply(URI, build, "test")
+
+    async with background(run):
+        scene.client.flow()
+    assert scene.text in ("mine\na\nb\n", "mine\na\nB\n")
 
 
 async def test_typing_while_the_edit_is_on_its_way_makes_it_try_again() -> None:

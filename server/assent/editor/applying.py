@@ -93,13 +93,14 @@ class DocumentEdits:
 
     async def _fly(self, document: Document, flight: "_Flight", label: str) -> Landing:
         text, lines = document.text, document.lines
+        version = document.version  # of this text: the next change may be heard before the edit is sent
         edits = [edit_of(text, lines, change, self._documents.encoding) for change in flight.expectation.changes]
         asked = agreed = False
         async with anyio.create_task_group() as tasks:
 
             async def ask() -> None:
                 try:
-                    flight.answer = await self._client.apply_edit(document.client_uri, document.version, edits, label)
+                    flight.answer = await self._client.apply_edit(document.client_uri, version, edits, label)
                 except ClientGone:
                     flight.answer = False
                 flight.heard.set()

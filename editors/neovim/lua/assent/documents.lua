@@ -18,6 +18,22 @@ function M.flush()
   end
 end
 
+--- Whether an edit was made for a text that the user has changed since. Neovim would refuse it with a message over
+--- whatever is being typed, and then say that it was applied.
+---@param edit lsp.WorkspaceEdit
+---@return boolean
+function M.outdated(edit)
+  for _, change in ipairs(edit.documentChanges or {}) do
+    local wanted = change.textDocument and change.textDocument.version
+    local bufnr = change.textDocument and vim.uri_to_bufnr(change.textDocument.uri)
+    local now = bufnr and vim.lsp.util.buf_versions[bufnr]
+    if type(wanted) == "number" and wanted > 0 and now and now > wanted then
+      return true
+    end
+  end
+  return false
+end
+
 ---@param bufnr integer
 ---@return boolean
 local function is_file(bufnr)

@@ -21,6 +21,11 @@ function M.all()
   return {
     -- With a label Neovim would say "Workspace edit …" for each hunk, over whatever the user is reading.
     [apply_edit] = function(err, params, context)
+      local documents = require("assent.documents")
+      documents.flush()
+      if documents.outdated(params.edit) then
+        return { applied = false, failureReason = "the buffer has changed meanwhile" }
+      end
       return vim.lsp.handlers[apply_edit](err, vim.tbl_extend("force", params, { label = false }), context)
     end,
     -- Neovim would print it whole, and a long one would stop the user at "Press ENTER".
