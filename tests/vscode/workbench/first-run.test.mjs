@@ -51,7 +51,8 @@ scene("a Python is chosen, the server in the package sets itself up once, and an
   const real = execFileSync(PYTHON, ["-c", "import sys; print(sys._base_executable)"], { encoding: "utf8" }).trim();
   await button("Choose Python…").click();
   const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.waitFor();
+  // The dialog opens empty and writes its folder in a moment later, over whatever is there by then.
+  await until(async () => (await input.inputValue()).endsWith("/ws/"), "the dialog's own beginning");
   await input.fill(real);
   await bench.page.locator(".quick-input-widget .monaco-button").filter({ hasText: /Use this Python|OK/ }).first().click();
   await panel().filter({ hasText: "Setting up Assent, once" }).waitFor();
