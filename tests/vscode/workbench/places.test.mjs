@@ -48,12 +48,16 @@ const box = () => bench.chat.locator("textarea.prompt");
 const thread = (text) => bench.page.locator(".review-widget").filter({ hasText: text }).first();
 const BULB = '.editor-instance [class*="codicon-light-bulb"], .editor-instance [class*="codicon-lightbulb"], .editor-instance [class*="gutter-lightbulb"]';
 
-/** The second line of shapes.ts, selected as people do it. */
+/** The second line of shapes.ts, selected as people do it: a file that has just opened may move under the mouse. */
 async function selectLine() {
   await bench.openFile("shapes.ts");
-  await bench.page.locator(".editor-instance .view-line").filter({ hasText: "return" }).click();
-  await bench.page.keyboard.press("Home");
-  await bench.page.keyboard.press("Shift+End");
+  await until(async () => {
+    await bench.page.locator(".editor-instance .view-line").filter({ hasText: "return" }).click();
+    await bench.page.keyboard.press("Home");
+    await bench.page.keyboard.press("Shift+End");
+    const place = bench.page.locator(".statusbar").filter({ hasText: "Ln 2, Col 25 (22 selected)" });
+    return place.waitFor({ timeout: 2000 }).then(() => true, () => false);
+  }, "the second line to be selected");
 }
 
 /** An entry of an open context menu, by its words. */
@@ -160,14 +164,23 @@ scene("every lightbulb action on a selection sends its own words, and asking lea
   await box().fill("");
 });
 
-/** Takes one of our actions from the bulb beside the selection. */
+/** Takes one of our actions from the bulb beside the selection, by keys: a press of the mouse on a list that is just being
+ * drawn closes it and does nothing. */
 async function fromBulb(name) {
-  const action = bench.page.locator(".action-widget .monaco-list-row").filter({ hasText: new RegExp(`Assent: ${name}$`, "i") });
+  const wanted = new RegExp(`Assent: ${name}$`, "i");
+  const action = bench.page.locator(".action-widget .monaco-list-row").filter({ hasText: wanted });
   await until(async () => {
     if (!(await action.isVisible())) await press(bench.page.locator(BULB).first());
     return action.waitFor({ timeout: 5000 }).then(() => true);
   }, `${name} among the lightbulb's actions`);
-  await take(action);
+  const focused = bench.page.locator(".action-widget .monaco-list-row.focused").filter({ hasText: wanted });
+  await until(async () => {
+    if (await focused.count()) return true;
+    await bench.page.keyboard.press("ArrowDown");
+    return false;
+  }, `${name} to be chosen`);
+  await bench.page.keyboard.press("Enter");
+  await action.waitFor({ state: "hidden" });
 }
 
 scene("every entry of the editor's context menu acts on the selection", async () => {
