@@ -91,7 +91,7 @@ class Peer:
         used = -1.0
         while (now := self.cpu()) != used:
             used = now
-            time.sleep(0.5)
+            time.sleep(0.5)  # long enough that a process at work shows on the clock, which counts hundredths
 
     def kill(self) -> None:
         self.process.kill()
