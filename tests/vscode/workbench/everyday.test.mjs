@@ -319,7 +319,7 @@ scene("a conversation is held and an ask allowed with the keyboard alone, in hig
   await theme("Dark High Contrast", ".hc-black");
   await bench.newChat();
   await bench.page.keyboard.press("Control+Alt+I");
-  await until(async () => box().evaluate((element) => element === document.activeElement), "the focus in the box");
+  await until(async () => box().evaluate((element) => element === document.activeElement && document.hasFocus()), "the focus in the box");
   await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch keyed.txt", description: "By keys" } }] }, { blocks: ["Keys suffice.\n\n```python\nx = 1\n```"] });
   await bench.page.keyboard.type("only keys");
   await bench.page.keyboard.press("Enter");
@@ -335,7 +335,7 @@ scene("a conversation is held and an ask allowed with the keyboard alone, in hig
   await bench.page.keyboard.press("Enter");
   await answer("Keys suffice.");
   assert.equal(bench.read("keyed.txt"), "");
-  await until(async () => box().evaluate((element) => element === document.activeElement), "the focus back in the box once the card is gone");
+  await until(async () => box().evaluate((element) => element === document.activeElement && document.hasFocus()), "the focus back in the box once the card is gone");
   await bench.shot("contrast");
   await toPlace("two.py");
   const edit = { tool: "Edit", input: { file_path: "two.py", old_string: "second =", new_string: "other =" } };

@@ -198,6 +198,8 @@ export class Workbench {
     await this.listed(name, "Control+P", input, row);
     await row.click(); // Enter would take the first row, which may still be one from before the filter
     await this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1)}"]`).waitFor();
+    // The file is shown first and given the keys a moment later.
+    await this.page.locator(".editor-group-container.active .editor-instance .monaco-editor.focused").first().waitFor();
   }
 
   /** What the editor shows of the active file, line by line as on the screen. */
