@@ -38,7 +38,7 @@ def edits(api: FakeApi, path: Path) -> None:
     """Script one turn: read the file, change two places in it, say so."""
     changes = [{"old_string": "Helo", "new_string": "Hello"}, {"old_string": "Bye", "new_string": "Goodbye"}]
     api.reply(tool("Read", file_path=str(path)))
-    api.reply(tool("MultiEdit", file_path=str(path), edits=changes))
+    api.reply(text("Two words are wrong:"), tool("MultiEdit", file_path=str(path), edits=changes))
     api.reply(text("Fixed."))
 
 
@@ -83,6 +83,7 @@ async def test_hunks_are_decided_one_by_one_and_the_model_is_told(client: Client
     proposal = (await client.wait_event("editProposed", session_id=session, after=start))["event"]["proposal"]
     listed = await client.request("assent/edit/list", {"sessionId": session})
     assert [one["proposalId"] for one in listed["proposals"]] == [proposal["proposalId"]]
+    assert proposal["reason"] == "Two words are wrong"
     first, second = proposal["hunks"]
     accept = [{"hunkId": first["hunkId"], "decision": "accept"}]
     answer = await client.request("assent/edit/resolve", {"proposalId": proposal["proposalId"], "decisions": accept})

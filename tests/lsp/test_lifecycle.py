@@ -139,6 +139,38 @@ async def test_a_parent_that_is_gone_already_ends_the_server(connect: Connect) -
     await client.server.ended(within=GONE)
 
 
+# The program with one part that breaks on the way up: {} says which, by the name of the app's method.
+BROKEN = """
+import sys
+from assent import app
+from assent.cli.main import main
+
+async def broken(*_args):
+    raise RuntimeError("this part is broken")
+
+app.App.{} = broken
+sys.exit(main(["serve", "--stdio"]))
+"""
+
+
+async def test_a_program_that_breaks_on_the_way_up_says_so_to_every_request(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", BROKEN.format("__aenter__"))
+    client = Client(Server(tmp_path, env={"ASSENT_OFFLINE": "1"}, command=command))
+    await client.start()
+    await client.initialize(None, assent={})
+    for _before_and_after in range(2):
+        with pytest.raises(RpcError) as caught:
+            await client.request("assent/edit/list", {})
+        assert caught.value.kind == "internal"
+        assert "could not start" in str(caught.value)
+        assert "this part is broken" in str(caught.value)
+    await client.request("shutdown")
+    client.notify("exit")
+    assert await client.server.ended(within=10) == 0
+    await client.close()
+    assert "this part is broken" in (client.server.data / "logs" / "server.log").read_text()
+
+
 async def test_a_server_nobody_reads_from_still_ends(tmp_path: Path) -> None:
     client = Client(Server(tmp_path, env={"ASSENT_OFFLINE": "1"}))
     await client.start(read=False)

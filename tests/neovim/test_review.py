@@ -7,6 +7,7 @@ from nvimscreen.scenes import GREETER, Start, open_chat, send
 
 pytestmark = pytest.mark.editor
 
+REPAIRS = {"Helo": "Hello", "Helo and bye": "Hello and bye"}
 ASKED = "replace 'Helo' by 'Hello' in greeter.py"
 
 
@@ -21,6 +22,20 @@ def test_typing_into_a_hunk_marks_it_as_a_conflict_and_the_other_lives(newest: S
     editor.command("Assent accept all")
     editor.until(lambda: editor.lines()[5] == '    return "Hello and bye"', "for the other hunk to land")
     assert editor.lines()[1] == '    return "Helo"  # mine'
+
+
+def test_the_models_reason_for_a_change_stands_once_under_its_first_hunk(newest: Start, model: FakeApi) -> None:
+    changes = [{"old_string": f'"{old}"', "new_string": f'"{new}"'} for old, new in REPAIRS.items()]
+    model.reply(tool("Read", file_path="greeter.py"))
+    model.reply(text("Both are misspelt."), tool("MultiEdit", file_path="greeter.py", edits=changes))
+    editor = newest(env=model.env)
+    open_chat(editor)
+    send(editor, "mend it")
+    editor.see("hunk 1 of 2", "hunk 2 of 2", "Both are misspelt.")
+    editor.command("wincmd h | only")
+    screen = editor.see("hunk 1 of 2", "hunk 2 of 2", "Both are misspelt.")
+    assert screen.count("Both are misspelt.") == 1
+    assert screen.index("hunk 1 of 2") < screen.index("Both are misspelt.") < screen.index("hunk 2 of 2")
 
 
 def test_a_file_to_review_opens_beside_the_others_without_taking_the_focus(newest: Start) -> None:

@@ -89,5 +89,11 @@ def _end(player: "subprocess.Popen[str]") -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_in_the_workbench(name: str, outcome: Outcome) -> None:
     if name not in outcome.passed:
-        start = outcome.output.find(f"not ok {outcome.output.partition(f' - {name}')[0].rsplit('not ok ', 1)[-1]}")
-        pytest.fail(outcome.output[max(start, 0) :][:4000], pytrace=False)
+        pytest.fail(_told(name, outcome.output), pytrace=False)
+
+
+def _told(name: str, output: str) -> str:
+    """What was printed of one scene: what it logged while it failed stands before its name, the failure after it."""
+    at = output.find(f"not ok {output.partition(f' - {name}')[0].rsplit('not ok ', 1)[-1]}")
+    begin, end = output.rfind("\n  ...\n", 0, max(at, 0)), output.find("\n  ...\n", max(at, 0))
+    return output[max(begin, 0) : end if end > 0 else None][-10_000:]

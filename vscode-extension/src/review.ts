@@ -6,7 +6,7 @@
  */
 import * as vscode from "vscode";
 import { METHODS, type EditResolve, type Hunk, type HunkDecision, type Proposal, type Proposals, type Resolved } from "./protocol";
-import { compare, hunkBody, hunkLabel, oldLines, openHunks, pendingHunks, placed, shiftRange, threadLine } from "./reviewModel";
+import { compare, hunkBody, hunkLabel, lensTitle, oldLines, openHunks, pendingHunks, placed, shiftRange, threadLine } from "./reviewModel";
 import { explain, type Sessions } from "./sessions";
 
 /** The scheme of the diff view's two sides; the query names the proposal. */
@@ -65,11 +65,12 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const lenses: vscode.CodeLens[] = [];
+    const explained = new Set<string>();
     for (const { hunk, proposal, uri } of this.shown.values()) {
       if (uri.toString() !== document.uri.toString()) continue;
       const line = Math.min(oldLines(hunk.range)?.first ?? threadLine(hunk.range), document.lineCount - 1);
       const at = new vscode.Range(line, 0, line, 0);
-      const lens = (title: string, command: string): void => void lenses.push(new vscode.CodeLens(at, { title, command, arguments: [hunk.hunkId] }));
+      const lens = (title: string, command: string, tooltip = ""): void => void lenses.push(new vscode.CodeLens(at, { title, command, tooltip, arguments: [hunk.hunkId] }));
       if (hunk.state === "landed") {
         lens("$(check) Keep", "assent.review.accept");
         lens("$(discard) Undo this change", "assent.review.reject");
@@ -78,7 +79,8 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
         lens("$(close) Reject", "assent.review.reject");
         if (hunk.state === "pending") lens("$(edit) Edit", "assent.review.edit");
       }
-      if (proposal.reason) lens(proposal.reason, "assent.review.focusThread");
+      if (proposal.reason && !explained.has(proposal.proposalId)) lens(lensTitle(proposal.reason), "assent.review.focusThread", proposal.reason);
+      explained.add(proposal.proposalId);
     }
     return lenses;
   }

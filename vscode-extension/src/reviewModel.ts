@@ -42,6 +42,14 @@ export function hunkLabel(hunk: Hunk, number: number, total: number): string {
   return `${where}: -${countLines(hunk.oldText)} +${countLines(hunk.newText)}${state}`;
 }
 
+const LENS_LENGTH = 70;
+
+/** The model's reason as a lens: short, and without what the editor would draw as an icon, like the ones of our buttons. */
+export function lensTitle(reason: string): string {
+  const plain = reason.replaceAll("$(", "$ (");
+  return plain.length > LENS_LENGTH ? `${plain.slice(0, LENS_LENGTH - 1).trimEnd()}…` : plain;
+}
+
 /** A code fence that the text inside cannot close. */
 export function fenced(text: string, language: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map((run) => run[0].length));

@@ -196,12 +196,16 @@ export class ServerProcess implements vscode.Disposable {
     );
     const { client } = run;
     for (const register of this.asked) register(client);
+    let ready = false;
     client.onNotification(NOTIFICATIONS.status, (status: ServerStatus) => {
+      if (!ready) this.log.info(`the server is ready, with ${status.offline ? "the offline model" : status.model}`);
+      ready = true;
       this.status = status;
       this.changed.fire();
     });
     client.onDidChangeState((event) => {
       if (event.newState !== State.Running || run !== this.run) return;
+      this.log.info("the server said hello");
       this.show({ kind: "ready", title: "", detail: "", log: "", actions: [] });
       this.started.fire(client);
     });

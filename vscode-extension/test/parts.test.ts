@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Elicit, ElicitAnswer, Hunk, PermissionAnswer, PermissionAsk, Proposal } from "../src/protocol";
 import { redact } from "../src/redact";
-import { applied, fenced, hunkBody, hunkLabel, oldLines, placed, shiftRange, threadLine } from "../src/reviewModel";
+import { applied, fenced, hunkBody, hunkLabel, lensTitle, oldLines, placed, shiftRange, threadLine } from "../src/reviewModel";
 import { statusText, type Facts } from "../src/statusText";
 import { finishedWords } from "../webview/announcement";
 import { activityText, readOnlyNote } from "../webview/activity";
@@ -43,6 +43,13 @@ test("a hunk says what it would do", () => {
   assert.match(hunkBody(hunk({ oldText: "", range: range(0, 0, 0, 0) }), ""), /^Insert above the first line:/);
   assert.equal(hunkBody(hunk({ newText: "" }), ""), "Delete the marked lines.");
   assert.match(hunkBody(hunk({ state: "conflict" }), ""), /^You changed these lines/);
+});
+
+test("the model's reason is shown as plain words of one short lens", () => {
+  assert.equal(lensTitle("I will guard both."), "I will guard both.");
+  assert.equal(lensTitle("$(check) Accept"), "$ (check) Accept");
+  const long = lensTitle("word ".repeat(40));
+  assert.ok(long.length <= 70 && long.endsWith("word…"), long);
 });
 
 test("typing above a hunk moves it, typing below or inside leaves it to the server", () => {

@@ -163,7 +163,9 @@ def request_for(turn: Turn, state: State) -> ModelRequest:
 
 async def _start_tools(answer: Answer, message: AssistantMessage, tools: ToolExecutor) -> None:
     for block in message.content:
-        if block.get("type") == "tool_use":
+        if block.get("type") == "text":
+            tools.heard(str(block.get("text", "")))
+        elif block.get("type") == "tool_use":
             if complete(block):
                 answer.calls += 1
                 tools.add(block)

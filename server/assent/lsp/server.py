@@ -169,17 +169,22 @@ class Server:
             from assent.lsp.connection import Connection
 
             connection = Connection(self._peer, client, self._build)
+            await connection.start()
         except Exception as error:
             log.critical("the server could not start", exc_info=error)
             text = f"the server could not start: {type(error).__name__}: {error}"
             self._failure = ProtocolError("internal", text, hint="`assent doctor` shows what is wrong.")
             self._refuse_held(self._failure)
             return
-        await connection.start()
         self._connection = connection
         while self._held:
             self._peer.receive(self._held.popleft())
-        await in_thread(connection.app.warm_up)
+        try:
+            await in_thread(connection.app.warm_up)
+        except (
+            Exception
+        ) as error:  # it is loaded when it is needed, and fails there if it must
+            log.warning("warming up failed", exc_info=error)
         gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
 
     def _load(self) -> None:

@@ -21,6 +21,7 @@ from assent.types.permissions import Action, Allow, Deny
 from assent.types.ports import CanUseTool, EditPlan, Elicitation, ElicitationAnswer, HandleElicitation, ToolCall
 
 INTERRUPTED = "Interrupted: the user stopped the turn before this call finished."
+REASON_LENGTH = 120  # of the model's words beside a hunk
 
 Ended = Literal["done", "failed", "denied", "invalid", "timeout", "cancelled"]
 ToolHook = Literal["PreToolUse", "PostToolUse", "PostToolUseFailure"]
@@ -61,6 +62,7 @@ class Call:
     id: str
     name: str
     raw: object
+    said: str = ""  # the model's words before it
     tool: AnyTool | None = None
     input: Input | None = None
     safe: bool = True
@@ -98,11 +100,11 @@ class Caller:
         if rewritten:
             given = call.input = cast("Input", tool.parse(dict(rewritten[-1])))
         context = self.make_context(tool_use_id=call.id, progress=lambda text: self._progress(call, text))
-        context.plan = await tool.prepare(given, context)
+        context.plan = _explained(await tool.prepare(given, context), call.said)
         verdict = await self.can_use_tool(self._question(call, tool, given, context, before))
         while isinstance(verdict, Allow) and verdict.updated_input is not None:
             given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
-            context.plan = await tool.prepare(given, context)
+            context.plan = _explained(await tool.prepare(given, context), call.said)
             if context.plan is None or _foreseen(context.plan, tool.action(given, cwd=context.cwd)):
                 break
             # The changed input was judged, but which files it leads to only the plan says.
@@ -182,6 +184,15 @@ class Caller:
     def _progress(self, call: Call, text: str) -> None:
         if call.result is None:
             self.emit(ToolProgress(tool_use_id=call.id, text=text, parent_tool_use_id=self.parent))
+
+
+def _explained(plan: EditPlan | None, said: str) -> EditPlan | None:
+    """The plan with the model's own reason for it: the last paragraph it wrote before the call, cut to a line."""
+    if plan is None or not (paragraphs := [part for part in said.split("\n\n") if part.strip()]):
+        return plan
+    words = " ".join(paragraphs[-1].split()).removesuffix(":")
+    reason = words if len(words) <= REASON_LENGTH else words[: REASON_LENGTH - 1].rstrip() + "…"
+    return replace(plan, reason=reason, others=tuple(replace(other, reason=reason) for other in plan.others))
 
 
 def _with_places(action: Action, plan: EditPlan) -> Action:

@@ -68,6 +68,7 @@ class ToolExecutor:
             parent=parent_tool_use_id,
         )
         self._calls: list[Call] = []
+        self._said = ""
         self._failed_bash = False
         self._changed = anyio.Event()
         self._group: anyio.abc.TaskGroup | None = None
@@ -95,6 +96,10 @@ class ToolExecutor:
     def unsafe_started(self) -> bool:
         """From here on the answer cannot be taken back (L10)."""
         return any(call.started and not call.safe for call in self._calls)
+
+    def heard(self, text: str) -> None:
+        """What the model says between its calls; the calls after it are shown with these words as their reason."""
+        self._said = text
 
     def add(self, block: Block) -> None:
         """One closed tool_use block. Returns at once; the call starts as soon as the rules let it."""
@@ -135,7 +140,8 @@ class ToolExecutor:
         return tuple(call.result for call in self._calls if call.result is not None)
 
     def _new_call(self, block: Block) -> Call:
-        call = Call(id=str(block.get("id", "")), name=str(block.get("name", "")), raw=block.get("input"))
+        name = str(block.get("name", ""))
+        call = Call(id=str(block.get("id", "")), name=name, raw=block.get("input"), said=self._said)
         self._calls.append(call)
         return call
 

@@ -256,11 +256,16 @@ export class Workbench {
     for (let times = 0; times < 2; times += 1) await this.page?.keyboard.press("Escape").catch(() => {});
   }
 
-  /** What our extension wrote to its output channel, in every window so far. */
+  /** What our extension wrote to its output channel in every window so far, and what our servers wrote down. */
   ownLog() {
-    const folder = join(this.home, "data", "logs");
-    const files = readdirSync(folder, { recursive: true }).map(String).filter((file) => file.endsWith("Assent.log"));
-    return files.sort().map((file) => `${file}\n${readFileSync(join(folder, file), "utf8")}`).join("\n");
+    const files = [this.logs(join("data", "logs"), "Assent.log"), this.logs(join("share", "assent", "logs"), ".log")].flat();
+    return files.map((file) => `${basename(file)}\n${readFileSync(file, "utf8")}`).join("\n");
+  }
+
+  logs(folder, ending) {
+    const here = join(this.home, folder);
+    const names = existsSync(here) ? readdirSync(here, { recursive: true }).map(String) : [];
+    return names.filter((name) => name.endsWith(ending)).sort().map((name) => join(here, name));
   }
 
   async stop() {

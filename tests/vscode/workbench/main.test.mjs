@@ -154,6 +154,7 @@ scene("an edit is reviewed hunk by hunk in the editor, and file and model are to
   await second.waitFor();
   assert.match(await first.textContent(), /if count == 0:/);
   assert.doesNotMatch(await bench.editorText(), /if count == 0/);
+  await until(async () => (await bench.page.locator(".codelens-decoration a").filter({ hasText: "I will guard both." }).count()) === 1, "the model's reason, once");
   await bench.shot("review");
   await first.locator('.head .action-label[aria-label^="Accept"]').click();
   await until(async () => /if count == 0/.test(await bench.editorText()), "the accepted hunk in the buffer");

@@ -127,6 +127,12 @@ local function draw_pending(bufnr, place, width)
   for _, line in ipairs(hint_lines(label, actions, width)) do
     table.insert(virtual, { { line, "AssentHint" } })
   end
+  -- The model's own words for the change, once.
+  if place.index == 1 and place.proposal.reason ~= "" then
+    for _, piece in ipairs(M.wrapped("  " .. place.proposal.reason, width, 8)) do
+      table.insert(virtual, { { piece, "AssentHint" } })
+    end
+  end
   local inserting_on_top = #old == 0 and hunk.range.start.line == 0
   local anchor = #old > 0 and first + #old - 1 or first - 1
   vim.api.nvim_buf_set_extmark(bufnr, namespace, math.max(0, math.min(anchor, total - 1)), 0, {
