@@ -113,7 +113,7 @@ export class ChatSurface implements vscode.Disposable {
   private snapshot(): void {
     if (!this.ready) return;
     this.session?.flush();
-    const data = this.session?.data ?? { ...emptyConversation(), sessionId: this.restoring?.sessionId ?? null, mode: setting<Mode>("mode", "default"), model: this.owner.server.status?.model ?? "" };
+    const data = this.session?.data ?? { ...emptyConversation(), sessionId: this.restoring?.sessionId ?? null, mode: setting<Mode>("mode", "default") };
     this.post({ type: "snapshot", data, serial: this.session?.serial ?? 0 });
   }
 

@@ -162,7 +162,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   surroundings(): Extract<ToView, { type: "surroundings" }>["value"] {
     const models = [setting("model", ""), ...this.context.globalState.get<string[]>(RECENT_MODELS, []), this.server.status?.model ?? ""].filter(Boolean);
-    return { server: this.server.panel, banners: this.server.banners(), models: [...new Set(models)], roots: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath + path.sep), showThinking: setting("chat.showThinking", false), sendWithEnter: setting("chat.sendWithEnter", true) };
+    return { server: this.server.panel, banners: this.server.banners(), models: [...new Set(models)], model: this.server.status?.model ?? "", roots: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath + path.sep), showThinking: setting("chat.showThinking", false), sendWithEnter: setting("chat.sendWithEnter", true) };
   }
 
   async remember(model: string): Promise<void> {

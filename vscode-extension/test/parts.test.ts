@@ -17,6 +17,7 @@ import { Heights } from "../webview/heights";
 import { ago } from "../webview/history";
 import type { Item } from "../webview/items";
 import { QueueList } from "../webview/lists";
+import { Pickers } from "../webview/pickers";
 
 const range = (startLine: number, startCharacter: number, endLine: number, endCharacter: number): Hunk["range"] => ({ start: { line: startLine, character: startCharacter }, end: { line: endLine, character: endCharacter } });
 const hunk = (more: Partial<Hunk> = {}): Hunk => ({ hunkId: "h1", range: range(2, 0, 4, 0), oldText: "a\nb\n", newText: "c\n", state: "pending", ...more });
@@ -240,6 +241,17 @@ test("a conversation of another window says why it is locked and offers every wa
   for (const button of note.querySelectorAll("button")) button.click();
   assert.deepEqual(done, ["takeOver", "copy", "newChat"]);
   assert.match(readOnlyNote({ refused: true }, host).querySelector(".refused")?.textContent ?? "", /still open in the other window/);
+});
+
+test("a chat that has not begun shows the model it will use, as soon as the server tells it", () => {
+  const pickers = new Pickers({ configure: () => undefined, context: () => undefined, cost: () => undefined });
+  const shown = (): string | undefined => pickers.element.querySelector<HTMLSelectElement>("select.model")?.value;
+  pickers.draw(emptyConversation(), [], "");
+  assert.equal(pickers.element.querySelector<HTMLSelectElement>("select.model")?.hidden, true);
+  pickers.draw(emptyConversation(), ["other", "usual"], "usual");
+  assert.equal(shown(), "usual");
+  pickers.draw({ ...emptyConversation(), model: "its own" }, ["other", "usual"], "usual");
+  assert.equal(shown(), "its own");
 });
 
 test("a row of the queue keeps its buttons while other things are drawn, and names what they do", () => {

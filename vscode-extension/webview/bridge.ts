@@ -32,6 +32,8 @@ export interface Surroundings {
   server: ServerPanel;
   banners: Banner[];
   models: string[];
+  /** The one that a new conversation would use; empty until the server has said so. */
+  model: string;
   /** Workspace folders as path prefixes, to shorten what is shown. */
   roots: string[];
   showThinking: boolean;

@@ -197,7 +197,7 @@ function drawAround(): void {
   queue.draw(data.queue);
   banners.draw(surroundings);
   activity.draw(data, surroundings?.server.kind === "failed");
-  pickers.draw(data, surroundings?.models ?? []);
+  pickers.draw(data, surroundings?.models ?? [], surroundings?.model ?? "");
   welcome.hidden = data.items.length > 0 || data.running;
 }
 

@@ -42,16 +42,18 @@ export class Pickers {
     });
   }
 
-  draw(data: ConversationData, models: string[]): void {
+  /** `usual` is the model of a conversation that has not begun; the server may tell it after the page is there. */
+  draw(data: ConversationData, models: string[], usual: string): void {
+    const model = data.model || usual;
     this.mode.value = data.mode;
     this.mode.title = `Permission mode: ${MODES.find((each) => each.mode === data.mode)?.hint ?? data.mode}`;
-    const offered = [...new Set([...(data.model ? [data.model] : []), ...models])];
+    const offered = [...new Set([...(model ? [model] : []), ...models])];
     if (this.drawn !== offered.join()) {
       this.drawn = offered.join();
       this.model.replaceChildren(...offered.map((model) => h("option", { value: model }, model)), h("option", { value: "…" }, "Other…"));
     }
-    this.chosen = data.model;
-    this.model.value = data.model;
+    this.chosen = model;
+    this.model.value = model;
     this.model.hidden = offered.length === 0;
     this.drawMeter(data.usage);
   }

@@ -81,16 +81,24 @@ export class Workbench {
   async openWindow(open = this.folder) {
     const kind = open.endsWith(".code-workspace") ? "workspace" : "folder";
     this.page = await this.context.newPage();
-    const named = this.page.locator(".part.titlebar").filter({ hasText: basename(open, ".code-workspace") });
-    // On a machine that is very busy the workbench now and then gives up reading a workspace and opens empty.
+    // On a machine that is busy the workbench now and then gives up reading a workspace and opens it without its folders.
     for (let tries = 1, opened = false; !opened; tries += 1) {
       await this.page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(open)}`);
       await this.page.locator(".monaco-workbench").waitFor();
-      opened = await named.waitFor({ timeout: PATIENCE / 2 }).then(() => true, () => false);
-      if (!opened && tries === 3) throw new Error(`the workbench does not open ${open}`);
+      const named = this.page.locator(".part.titlebar").filter({ hasText: basename(open, ".code-workspace") });
+      opened = await named.waitFor({ timeout: PATIENCE / 2 }).then(() => kind === "folder" || this.showsFolders(open), () => false);
+      if (!opened && tries === 5) throw new Error(`the workbench does not open ${open}`);
     }
     await this.openChat();
     return this.page;
+  }
+
+  /** Whether every folder of the workspace is in the explorer. */
+  async showsFolders(workspace) {
+    const names = JSON.parse(readFileSync(workspace, "utf8")).folders.map((each) => basename(each.path));
+    const row = (name) => this.page.locator(".explorer-folders-view .monaco-list-row").filter({ hasText: name }).first();
+    await this.page.keyboard.press("Control+Shift+E");
+    return Promise.all(names.map((name) => row(name).waitFor({ timeout: PATIENCE / 10 }))).then(() => true, () => false);
   }
 
   /** The window is a remote one: settings of the machine are read from the machine's own file. */
