@@ -181,9 +181,7 @@ class Server:
             self._peer.receive(self._held.popleft())
         try:
             await in_thread(connection.app.warm_up)
-        except (
-            Exception
-        ) as error:  # it is loaded when it is needed, and fails there if it must
+        except Exception as error:  # it is loaded when it is needed, and fails there if it must
             log.warning("warming up failed", exc_info=error)
         gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
 
