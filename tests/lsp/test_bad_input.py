@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fakeapi import FakeApi, Reply, text, tool
-from lspclient import Client, RpcError
+from lspclient import Client, Connect, RpcError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -123,3 +124,13 @@ async def test_a_model_nobody_knows_is_told_as_the_endpoint_told_it(client: Clie
     assert result["isError"] and "claude-imaginary-9" in result["result"]
     await client.request("assent/session/configure", {"sessionId": session, "model": "claude-opus-5"})
     await still_alive(client, api, session)
+
+
+async def test_a_data_folder_that_takes_nothing_is_named_with_what_to_do(connect: Connect, place: Path) -> None:
+    blocked = place / "blocked"
+    blocked.write_text("a file where the folder should be")
+    client = await connect(env={"XDG_DATA_HOME": str(blocked)}, home=place / "elsewhere")
+    with pytest.raises(RpcError) as caught:
+        await client.request("assent/session/new", {})
+    assert str(blocked) in str(caught.value)
+    assert "XDG_DATA_HOME" in caught.value.data["hint"]

@@ -39,7 +39,12 @@ async def create(
     if options.json_schema is not None:
         await anyio.to_thread.run_sync(check_schema, options.json_schema)
     paths = session_paths(data or deps.data_dir, cwd, new_id("s"))
-    session = _session(deps, paths, cwd, options, mode, epoch, spawn, on_change, reopened=False)
+    try:
+        session = _session(deps, paths, cwd, options, mode, epoch, spawn, on_change, reopened=False)
+    except OSError as error:
+        words = f"conversations cannot be kept in {data or deps.data_dir}: {error.strerror or error}"
+        hint = "Make the folder writable, or point XDG_DATA_HOME to one that is."
+        raise ProtocolError("internal", words, hint=hint) from error
     session.title = str(params.get("title") or "")[:200]
     session.branch = await anyio.to_thread.run_sync(_branch, cwd)
     session.record.note(
