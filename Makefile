@@ -14,7 +14,7 @@ ifneq ($(filter C POSIX,$(LC_ALL)),)
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: help demo test lint format check unit coverage editors torture bench picture clean setup
+.PHONY: help demo test lint format check checks unit coverage editors torture bench picture clean setup
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,7 +24,11 @@ setup: $(VENV)/.installed ## a virtual environment with the program in it
 demo: $(VENV)/.installed ## a conversation on a scratch project, offline (IN=nvim or IN=code opens an editor)
 	@env -u MAKELEVEL -u MAKEFLAGS -u MFLAGS $(BIN)/assent demo --in $(or $(IN),terminal)
 
-test: check unit coverage editors ## everything: lint, types, unit, end to end, real editors
+test: checks unit editors ## everything: lint, types, unit, end to end, real editors
+
+# Beside each other: either keeps one core busy and leaves the other alone.
+checks: $(VENV)/.tools
+	@$(MAKE) --no-print-directory --jobs=2 check coverage
 
 check: $(VENV)/.tools
 	$(BIN)/ruff check
