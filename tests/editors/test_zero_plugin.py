@@ -52,6 +52,7 @@ def emacs(project: Path, env: dict[str, str]) -> Iterator[Terminal]:
     init = project.parent / "init.el"
     init.write_text(
         "(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil)\n"
+        "(setq native-comp-jit-compilation nil)\n"  # it would compile its own library anew in every fresh home
         f'(load "{ROOT / "editors" / "emacs" / "assent.el"}")\n'
     )
     argv = [program("emacs"), "-nw", "-Q", "-l", str(init), "talk.assent.md"]
