@@ -58,7 +58,7 @@ async def test_a_change_carries_the_words_the_model_said_before_it_cut_to_a_line
     judged: list[ToolCall] = []
     async with _executor(box, judged) as executor:
         executor.add(_edit("t1", "a.txt"))
-        executor.heard("I looked around.\n\nThe name is  wrong,\nso I mend it:\n\n")
+        executor.heard("I looked around.\n\nThe name is  wrong,\nso I \u202emend it:\n\n")
         executor.add(_edit("t2", "a.txt"))
         executor.heard("word " * 100)
         executor.add(_edit("t3", "a.txt"))

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from assent.types.words import one_line
+
 MAX_BYTES = 6_000  # of the whole file: every session pays for it
 FACT_CHARS = (8, 240)
 HEADER = "# Notes Assent took in this workspace\n"
@@ -75,7 +77,7 @@ class AutoMemory:
         shortest, longest = FACT_CHARS
         secrets = self._secrets()
         kept: list[str] = []
-        for fact in map(_one_line, facts):
+        for fact in map(one_line, facts):
             key = _key(fact)
             if not shortest <= len(fact) <= longest or not key or key in seen:
                 continue
@@ -118,10 +120,6 @@ def facts_in(answer: str) -> list[str]:
 
 def _facts(lines: Iterable[str]) -> list[str]:
     return [found[1] for line in lines if (found := _FACT.match(line))]
-
-
-def _one_line(text: str) -> str:
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def _key(fact: str) -> str:

@@ -19,6 +19,7 @@ from assent.types.hooks import HookCall, HookOutcome, Hooks
 from assent.types.messages import HookRan, Message, ToolProgress, ToolStarted
 from assent.types.permissions import Action, Allow, Deny
 from assent.types.ports import CanUseTool, EditPlan, Elicitation, ElicitationAnswer, HandleElicitation, ToolCall
+from assent.types.words import one_line
 
 INTERRUPTED = "Interrupted: the user stopped the turn before this call finished."
 REASON_LENGTH = 120  # of the model's words beside a hunk
@@ -190,8 +191,7 @@ def _explained(plan: EditPlan | None, said: str) -> EditPlan | None:
     """The plan with the model's own reason for it: the last paragraph it wrote before the call, cut to a line."""
     if plan is None or not (paragraphs := [part for part in said.split("\n\n") if part.strip()]):
         return plan
-    words = " ".join(paragraphs[-1].split()).removesuffix(":")
-    reason = words if len(words) <= REASON_LENGTH else words[: REASON_LENGTH - 1].rstrip() + "…"
+    reason = one_line(paragraphs[-1].rstrip().removesuffix(":"), most=REASON_LENGTH)
     return replace(plan, reason=reason, others=tuple(replace(other, reason=reason) for other in plan.others))
 
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 from assent.model.offline.history import Exchange, History
+from assent.types.words import one_line
 
 
 def of_conversation(history: History) -> str:
@@ -15,7 +16,8 @@ def of_conversation(history: History) -> str:
     if history.summary:
         lines += ["Before this:", history.summary, ""]
     lines += ["The user asked, in this order:"]
-    lines += [f"{number}. {_short(prompt)}" for number, prompt in enumerate(history.prompts, 1)] or ["(nothing yet)"]
+    asked = [one_line(prompt, most=200) for prompt in history.prompts]
+    lines += [f"{number}. {words}" for number, words in enumerate(asked, 1)] or ["(nothing yet)"]
     done = (*history.earlier, *history.exchanges)
     if done:
         lines += ["", "What was done:"]
@@ -27,7 +29,7 @@ def of_conversation(history: History) -> str:
 
 
 def title(history: History) -> str:
-    return _short(history.prompts[0], 48) if history.prompts else "New conversation"
+    return one_line(history.prompts[0], most=48) if history.prompts else "New conversation"
 
 
 def of_calls(asked: str) -> str:
@@ -50,10 +52,5 @@ def _counted(tools: list[str]) -> str:
 
 def _told(exchange: Exchange) -> str:
     about = exchange.input.get("file_path") or exchange.input.get("command") or exchange.input.get("pattern") or ""
-    outcome = "failed: " + _short(exchange.text, 100) if exchange.is_error else "done"
-    return f"{exchange.tool} {_short(str(about), 40)}".strip() + f" ({outcome})"
-
-
-def _short(text: str, limit: int = 200) -> str:
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= limit else one_line[: limit - 1] + "…"
+    outcome = "failed: " + one_line(exchange.text, most=100) if exchange.is_error else "done"
+    return f"{exchange.tool} {one_line(str(about), most=40)}".strip() + f" ({outcome})"
