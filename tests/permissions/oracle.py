@@ -39,7 +39,8 @@ _LINE = re.compile(r"^(?:\d+\s+)?(?P<call>\w+)\((?P<args>.*)\)\s+=\s+(?P<result>
 _LISTED = (
     frozenset(COMMANDS)
     | _VERSION_ONLY
-    | {"git", "timeout", "nice", "env", "stdbuf", "time", "mawk", "gawk", "original-awk", "bash"}
+    | {"git", "timeout", "nice", "env", "stdbuf", "time", "xargs", "mawk", "gawk", "original-awk", "bash"}
+    | {"git-submodule", "gettext", "envsubst"}  # git submodule status is a shell script
 )
 _OPENS_TO_WRITE = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")
 
@@ -118,6 +119,11 @@ def _read_log(log: Path, batch: list[str], ws: Scratch) -> list[str]:
     return found
 
 
+def _refreshes_index(args: str) -> bool:
+    """`git describe --dirty` notes the times of files it has looked at, and nothing else."""
+    return "/.git/index.lock" in args
+
+
 def _violation(call: str, args: str, result: str, ws: Scratch) -> str | None:
     if call in ("access", "faccessat", "faccessat2"):
         return None
@@ -132,9 +138,16 @@ def _violation(call: str, args: str, result: str, ws: Scratch) -> str | None:
         return f"{call} {args[:120]}" if "AF_INET" in args and not asks_for_a_port else None
     if call.startswith("open"):
         path = re.search(r'"([^"]*)"', args)
-        if path is None or path[1] in ("/dev/null", "/dev/tty") or not _OPENS_TO_WRITE.search(args):
+        if (
+            path is None
+            or _refreshes_index(args)
+            or path[1] in ("/dev/null", "/dev/tty")
+            or not _OPENS_TO_WRITE.search(args)
+        ):
             return None
         return f"opens {path[1]} for writing"
+    if call in ("rename", "unlink") and _refreshes_index(args):
+        return None
     if call == "kill":
         return None  # the shell and timeout signal their own children
     return f"{call}({args[:160]})"
@@ -146,4 +159,5 @@ def _tree(ws: Scratch) -> dict[str, tuple[int, int, int]]:
         for base in (ws.root, ws.home)
         for path in base.rglob("*")
         for stat in (path.lstat(),)
+        if path not in (ws.root / ".git", ws.root / ".git/index")  # see _refreshes_index
     }

@@ -31,6 +31,7 @@ class Scratch:
         disabled: dict[str, str] | None = None,
         read_roots: tuple[str, ...] = (),
         own_dirs: tuple[str, ...] = (),
+        unfenced: str = "",
         **rules: list[str],
     ) -> PermissionContext:
         return PermissionContext(
@@ -46,6 +47,7 @@ class Scratch:
             disabled_tools=disabled or {},
             read_roots=read_roots,
             own_dirs=own_dirs,
+            unfenced=unfenced,
         )
 
     def decide(self, tool: str, input: dict[str, Any], **options: Any) -> Decision:

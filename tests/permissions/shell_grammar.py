@@ -7,9 +7,9 @@ manners; lines are joined, nested, redirected and commented. The same seed gives
 from collections.abc import Callable
 from random import Random
 
+from assent.permissions.git_commands import SUBCOMMANDS
+from assent.permissions.git_flags import Subcommand
 from assent.permissions.shell_commands import COMMANDS
-from assent.permissions.shell_git import SUBCOMMANDS
-from assent.permissions.shell_options import Row
 
 
 def words(text: str) -> list[str]:
@@ -227,7 +227,9 @@ def _command(random: Random) -> str:
         name = random.choice(NAMES)
         words = [
             _name(random, name),
-            *_some(random, FLAGS.get(name, "-x").split(" "), COMMANDS.get(name)),
+            *_some(
+                random, FLAGS.get(name, "-x").split(" "), sorted(COMMANDS[name].options) if name in COMMANDS else []
+            ),
             *_operands(random),
         ]
     if random.random() < 0.1:
@@ -246,7 +248,7 @@ def _git(random: Random) -> list[str]:
     return [
         *start,
         name,
-        *_some(random, GIT.get(name, "HEAD").split(" "), SUBCOMMANDS.get(name)),
+        *_some(random, GIT.get(name, "HEAD").split(" "), _git_flags(SUBCOMMANDS.get(name))),
         *(_operands(random) if random.random() < 0.3 else []),
     ]
 
@@ -266,22 +268,34 @@ def _name(random: Random, name: str) -> str:
     return random.choice(bent)(name)
 
 
-def _some(random: Random, flags: list[str], row: Row | None = None) -> list[str]:
+def _git_flags(row: Subcommand | None) -> list[str]:
+    """As the tables of other commands spell them."""
+    marks = {"none": "", "optional": "?", "attached": "=", "separate": ":", "either": ":"}
+    if row is None:
+        return []
+    return [
+        f"{name}=?" if flag.arity == "optional" and name.startswith("--") else name + marks[flag.arity]
+        for name, flag in sorted(row.flags.items())
+    ]
+
+
+def _some(random: Random, flags: list[str], listed: list[str]) -> list[str]:
     """Flags that people write, or flags that the table says are harmless, with values that would give it away."""
     chosen = [random.choice(flags) for _ in range(random.choice((0, 1, 1, 2, 3)))]
-    if row is not None and random.random() < 0.5:
-        chosen += [_from_table(random, random.choice(sorted(row.options))) for _ in range(random.choice((1, 2)))]
+    if listed and random.random() < 0.5:
+        chosen += [_from_table(random, random.choice(listed)) for _ in range(random.choice((1, 2)))]
     return chosen
 
 
 def _from_table(random: Random, option: str) -> str:
     value = random.choice(("PWNED", "1", "x", "README.md", "sub", "auto", "2", "a,b", "never", "%s"))
-    name = option.rstrip("<").rstrip("?").rstrip(":=")
-    if option.rstrip("<").endswith("=?") or option.endswith("?"):
+    option = option.rstrip("<#$")
+    name = option.rstrip("?").rstrip(":=")
+    if option.endswith("?"):
         return random.choice((name, f"{name}={value}" if name.startswith("--") else f"{name}{value}"))
-    if option.rstrip("<").endswith("="):
+    if option.endswith("="):
         return random.choice((f"{name}={value}", f"{name} {value}"))
-    return f"{name}{random.choice(('', ' '))}{value}" if option.rstrip("<").endswith(":") else name
+    return f"{name}{random.choice(('', ' '))}{value}" if option.endswith(":") else name
 
 
 def _operands(random: Random) -> list[str]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +57,15 @@ def test_given_rules_replace_all_but_policy_and_iron_gate(shared_ws: Scratch) ->
     assert explain(write, context=context)["step"] == "ironGate"
 
 
-def test_mode_trust_and_roots_can_be_given(shared_ws: Scratch) -> None:
+def test_mode_trust_and_roots_can_be_given(shared_ws: Scratch, tmp_path: Path) -> None:
     cwd = str(shared_ws.root / "sub")
     read = {"tool": "Read", "input": {"file_path": "../a.py"}, "cwd": cwd}
     assert explain(read)["decision"] == "ask"
     assert explain({**read, "roots": [str(shared_ws.root)]})["decision"] == "allow"
     assert explain({**read, "roots": ["relative"]})["decision"] == "ask"
-    git = {"tool": "Bash", "input": {"command": "git status"}, "cwd": str(shared_ws.root)}
+    git = {"tool": "Bash", "input": {"command": "git status"}, "cwd": str(tmp_path / "tree")}
+    worktree = ["git", "-C", str(shared_ws.root), "worktree", "add", "-q", str(tmp_path / "tree")]
+    subprocess.run(worktree, check=True, capture_output=True)
     assert explain(git)["decision"] == "allow"
     assert explain({**git, "trusted": False})["decision"] == "ask"
     assert explain({**git, "trusted": False, "mode": "dontAsk"})["decision"] == "deny"

@@ -1,19 +1,14 @@
 """The fence around commands: what each kind is told, and that the one of this machine really holds."""
 
 import re
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import anyio
 import pytest
 
 from assent.permissions.paths import locate
 from assent.permissions.protected import protected_write
-from assent.tools import landlock, sandbox
-from assent.tools.bash import Bash
-from assent.tools.files import DiskWorkspace
+from assent.tools import sandbox
 from assent.tools.sandbox import (
     PROTECTED_IN_WORKSPACE,
     Found,
@@ -21,26 +16,37 @@ from assent.tools.sandbox import (
     SandboxPolicy,
     describe,
     detect,
-    make_fence,
     plan,
-    reading_policy,
     working_policy,
 )
-from assent.tools.tool import SessionState, ToolContext
+from assent.types.permissions import Allow, Ask
 from permissions.scratch import Scratch
 
-LANDLOCK = Found(kind="landlock")
 POLICY = SandboxPolicy(writable=("/w",), protected=("/w/.git/hooks",), network=False)
 
 
 def test_bubblewrap_makes_all_read_only_but_the_workspace() -> None:
-    argv = plan(["bash", "-c", "x"], POLICY, found=Found(kind="bubblewrap", bwrap="/usr/bin/bwrap")).argv
+    found = Found(kind="bubblewrap", bwrap="/usr/bin/bwrap")
+    argv = plan(["bash", "-c", "x"], POLICY, found=found).argv
     assert argv[0] == "/usr/bin/bwrap"
     assert argv[-4:] == ("--", "bash", "-c", "x")
     text = " ".join(argv)
     assert text.index("--ro-bind / /") < text.index("--bind-try /w /w") < text.index("--ro-bind-try /w/.git/hooks")
     assert "--unshare-net" in argv
-    assert "--unshare-net" not in plan(["x"], SandboxPolicy(network=True), found=Found(kind="bubblewrap")).argv
+    assert "--unshare-net" not in plan(["x"], SandboxPolicy(network=True), found=found).argv
+
+
+def test_bubblewrap_shows_a_reader_only_what_it_may_read() -> None:
+    policy = SandboxPolicy(readable=(("/", 8), ("/usr", 13), ("/w", 12)), writable=("/scratch",))
+    start = plan(["x"], policy, found=Found(kind="bubblewrap", bwrap="/usr/bin/bwrap"), scratch="/scratch")
+    text = " ".join(start.argv)
+    assert "--ro-bind / /" not in text
+    assert "--ro-bind-try /usr /usr --ro-bind-try /w /w" in text
+    assert "--bind-try /scratch /scratch" in text
+    assert "--seccomp 198" in text
+    assert start.enclosure.kind == "filter"
+    assert start.enclosure.filter
+    assert start.enclosure.scratch == "/scratch"
 
 
 def test_sandbox_exec_gets_a_profile_whose_last_word_is_protection(tmp_path: Path) -> None:
@@ -91,137 +97,100 @@ def test_what_the_fence_protects_the_iron_gate_asks_about(ws: Scratch) -> None:
 
 def test_without_a_fence_the_command_is_itself_and_it_is_said() -> None:
     bare = plan(["x", "y"], POLICY, found=Found(kind="none"))
-    assert (bare.kind, bare.argv) == ("none", ("x", "y"))
-    assert "no sandbox" in describe(Found(kind="none"))
+    assert (bare.argv, bare.enclosure.kind) == (("x", "y"), "none")
+    assert describe(Found(kind="none")).endswith("They run unfenced")
+    assert "ask, too" in describe(Found(kind="none", failed="landlock did not start (no)"))
     assert describe(Found(kind="landlock", failed="bubblewrap did not start (no)")).endswith("did not start (no)")
     kinds: tuple[Kind, ...] = ("bubblewrap", "landlock", "sandbox-exec")
     assert all(describe(Found(kind=kind)).split(":")[0] for kind in kinds)
+    assert "send signals" in describe(Found(kind="landlock", version=5))
+    assert "send signals" not in describe(Found(kind="landlock", version=6))
+    assert "no seccomp filter" in describe(Found(kind="landlock", version=7, filters=False))
 
 
 @pytest.mark.parametrize(
-    ("platform", "installed", "working", "expected", "failed"),
+    ("platform", "installed", "version", "working", "expected", "failed"),
     [
-        ("linux", {"bwrap"}, {"bwrap"}, "bubblewrap", ""),
-        ("linux", {"bwrap"}, {"python"}, "landlock", "bubblewrap did not start (no)"),
-        ("linux", set[str](), {"python"}, "landlock", ""),
-        ("linux", {"bwrap"}, set[str](), "none", "bubblewrap did not start (no); landlock did not start (no)"),
-        ("darwin", set[str](), {"sandbox-exec"}, "sandbox-exec", ""),
-        ("darwin", set[str](), set[str](), "none", "sandbox-exec did not start (no)"),
-        ("win32", {"bwrap"}, {"bwrap"}, "none", ""),
+        ("linux", {"bwrap"}, 7, {"bubblewrap", "landlock"}, "landlock bubblewrap", ""),
+        ("linux", {"bwrap"}, 7, {"landlock"}, "landlock landlock", "bubblewrap did not start (no)"),
+        ("linux", set[str](), 7, {"landlock"}, "landlock landlock", ""),
+        ("linux", {"bwrap"}, 0, {"bubblewrap"}, "bubblewrap bubblewrap", ""),
+        ("linux", {"bwrap"}, 7, {"bubblewrap"}, "bubblewrap bubblewrap", "landlock did not start (no)"),
+        ("linux", {"bwrap"}, 0, set[str](), "none none", "bubblewrap did not start (no)"),
+        ("linux", set[str](), 7, set[str](), "none none", "landlock did not start (no)"),
+        ("linux", set[str](), 0, set[str](), "none none", ""),
+        ("darwin", set[str](), 0, {"sandbox-exec"}, "sandbox-exec sandbox-exec", ""),
+        ("darwin", set[str](), 0, set[str](), "none none", "sandbox-exec did not start (no)"),
+        ("win32", {"bwrap"}, 0, {"bubblewrap"}, "none none", ""),
     ],
 )
 def test_a_fence_counts_only_after_it_has_worked(
-    platform: str, installed: set[str], working: set[str], expected: str, failed: str
+    platform: str, installed: set[str], version: int, working: set[str], expected: str, failed: str
 ) -> None:
-    def complaint(argv: Sequence[str]) -> str | None:
-        return None if any(name in argv[0] for name in working) else "no"
-
-    found = detect(platform=platform, which=lambda name: name if name in installed else None, complaint=complaint)
-    assert (found.kind, found.failed) == (expected, failed)
-
-
-def test_what_cannot_be_started_tells_why() -> None:
-    assert sandbox.complaint(["true"]) is None
-    assert sandbox.complaint(["/nonexistent/program"]) == "[Errno 2] No such file or directory: '/nonexistent/program'"
-    assert sandbox.complaint(["false"]) == "exit code 1"
-    assert sandbox.complaint(["sh", "-c", "echo one >&2; echo two >&2; exit 3"]) == "two"
-
-
-def run(command: str, policy: SandboxPolicy) -> subprocess.CompletedProcess[str]:
-    argv = plan(["bash", "-c", command], policy, found=LANDLOCK).argv
-    return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
-
-
-def without_landlock() -> bool:
-    """On a kernel without it there is one thing to show: nothing runs."""
-    if landlock.abi_version() > 0:
-        return False
-    assert run("true", reading_policy()).returncode == landlock.NOT_STARTED
-    return True
-
-
-def test_landlock_lets_a_reader_read_and_nothing_else(tmp_path: Path) -> None:
-    if without_landlock():
-        return
-    (tmp_path / "file").write_text("hello")
-    assert run(f"cat {tmp_path}/file > /dev/null && cat {tmp_path}/file", reading_policy()).stdout == "hello"
-    for command in (
-        f"echo x > {tmp_path}/file",
-        f"touch {tmp_path}/new",
-        f"rm {tmp_path}/file",
-        f"mkdir {tmp_path}/d",
-        f"mv {tmp_path}/file {tmp_path}/g",
-    ):
-        assert run(command, reading_policy()).returncode != 0, command
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    assert (tmp_path / "file").read_text() == "hello"
-
-
-def test_landlock_lets_a_worker_write_only_in_the_workspace(tmp_path: Path) -> None:
-    if without_landlock():
-        return
-    inside, outside = tmp_path / "in", tmp_path / "out"
-    inside.mkdir()
-    outside.mkdir()
-    policy = working_policy([str(inside)], temporary=[str(inside)])
-    assert (
-        run(
-            f"mkdir {inside}/d && echo x > {inside}/d/f && mv {inside}/d/f {inside}/g && rm -r {inside}/d", policy
-        ).returncode
-        == 0
+    """Landlock comes first around what only reads; a machine without any has nothing that failed."""
+    found = detect(
+        platform=platform,
+        which=lambda name: name if name in installed else None,
+        complaint=lambda found: None if found.kind in working else "no",
+        version=version,
     )
-    assert run(f"echo x > {outside}/f", policy).returncode != 0
-    assert list(outside.iterdir()) == []
+    assert f"{found.kind} {found.working_kind}" == expected
+    assert found.failed.split("; ")[0] == failed
 
 
-def test_landlock_cuts_the_network_off() -> None:
-    if without_landlock():
-        return
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        assert run(f"exec 3<>/dev/tcp/127.0.0.1/{port}", reading_policy()).returncode != 0
-        assert run(f"exec 3<>/dev/tcp/127.0.0.1/{port}", SandboxPolicy(network=True)).returncode == 0
-
-
-def test_a_fence_that_does_not_start_runs_nothing(tmp_path: Path) -> None:
-    argv = plan(["touch", str(tmp_path / "x")], reading_policy(), found=LANDLOCK).argv
-    broken = f"import sys; sys.path.insert(0, {str(Path(landlock.__file__).parent)!r}); import landlock; landlock.abi_version = lambda: 0; sys.exit(landlock.main(sys.argv[1:]))"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", broken, *argv[4:]], capture_output=True, text=True, timeout=30, check=False
+def test_without_a_filter_landlock_still_counts_and_the_loss_is_said() -> None:
+    found = detect(
+        platform="linux",
+        which=lambda _name: None,
+        complaint=lambda found: "no filter" if found.filters else None,
+        version=7,
     )
-    assert done.returncode == landlock.NOT_STARTED
-    assert "was not run" in done.stderr
-    assert not (tmp_path / "x").exists()
+    assert (found.kind, found.filters) == ("landlock", False)
+    assert "no seccomp filter" in describe(found)
 
 
-def test_the_bash_tool_is_fenced_as_the_settings_say() -> None:
-    assert make_fence(scope="off") is None
-    reading = make_fence(found=LANDLOCK)
-    everything = make_fence(scope="all", network=True, found=Found(kind="bubblewrap"))
-    assert reading is not None
-    assert everything is not None
-    assert "landlock.py" in " ".join(reading(["ls"], True, ["/w"]))
-    assert reading(["make"], False, ["/w"]) == ["make"]
-    assert "--bind-try /w /w" in " ".join(everything(["make"], False, ["/w"]))
+def test_a_fence_that_does_not_hold_is_told_from_one_that_does() -> None:
+    assert sandbox.complaint(Found(kind="none", filters=False)) == "it does not hold: wrote read ok"
+    assert "No such file" in (sandbox.complaint(Found(kind="bubblewrap", bwrap="/nonexistent/bwrap")) or "")
 
 
-async def test_the_real_bash_tool_works_inside_the_fence_and_cannot_write(ws: Scratch) -> None:
-    if without_landlock():
-        return
-    state = SessionState(cwd=str(ws.root))
-    context = ToolContext(
-        session_id="s", tool_use_id="t", state=state, workspace=DiskWorkspace(), roots=(str(ws.root),)
-    )
-    bash = Bash(is_read_only=lambda _command, _cwd, _roots: True, fence=make_fence(found=LANDLOCK))
-    with anyio.fail_after(30):
-        moved = await bash.call(bash.parse({"command": "cd sub && cat a.py && cat <<'E'\nhi\nE"}), context)
-        refused = await bash.call(bash.parse({"command": "touch PWNED"}), context)
-    assert moved.content == "x = 1\nhi"
-    assert state.cwd == str(ws.root / "sub")
-    assert refused.is_error
-    assert not (ws.root / "sub/PWNED").exists()
+# --- what the chain makes of it --------------------------------------------------------------------------------------
+
+FENCED: list[tuple[str, dict[str, Any], bool]] = [
+    ("ls", {}, True),
+    ("ls", {"allow": ["Bash(ls:*)"]}, True),
+    ("ls", {"mode": "bypassPermissions"}, True),
+    ("make", {"allow": ["Bash(make:*)"]}, False),
+    ("make", {"mode": "bypassPermissions"}, False),
+    ("ls && make", {"allow": ["Bash(make:*)"]}, False),
+]
+
+
+@pytest.mark.parametrize(("command", "options", "fenced"), FENCED)
+def test_what_our_reader_judged_is_fenced_whoever_else_allows_it(
+    ws: Scratch, command: str, options: dict[str, Any], fenced: bool
+) -> None:
+    decision = ws.bash(command, **options)
+    assert isinstance(decision, Allow)
+    assert decision.fenced == fenced
+
+
+def test_only_commands_are_fenced(ws: Scratch) -> None:
+    decision = ws.decide("Read", {"file_path": "a.py"})
+    assert isinstance(decision, Allow)
+    assert not decision.fenced
+
+
+def test_what_cannot_be_fenced_in_is_asked_about_and_a_rule_or_a_mode_still_allows_it(ws: Scratch) -> None:
+    asked = ws.bash("ls", unfenced="the kernel said no")
+    assert isinstance(asked, Ask)
+    assert asked.step == "readOnly"
+    assert asked.reason == "It only reads, but cannot be fenced in: the kernel said no."
+    for options in ({"allow": ["Bash(ls:*)"]}, {"mode": "bypassPermissions"}):
+        decision = ws.bash("ls", unfenced="the kernel said no", **options)
+        assert isinstance(decision, Allow)
+        assert not decision.fenced
+    assert ws.decide("Read", {"file_path": "a.py"}, unfenced="the kernel said no").decision == "allow"
 
 
 def test_the_chain_knows_nothing_of_fences() -> None:

@@ -1,11 +1,12 @@
 """Hundreds of command lines, each with its one right answer."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from assent.permissions.shell import is_read_only
-from permissions.scratch import Scratch
+from permissions.scratch import Scratch, make_scratch
 from permissions.shell_corpus import ALWAYS_FINE, NEVER_UNASKED
 
 
@@ -36,10 +37,13 @@ def test_everyday_reading_is_fine_in_every_mode(plain_ws: Scratch, mode: str) ->
     assert {c for c in ALWAYS_FINE if plain_ws.bash(c, mode=mode).decision != "allow"} == set()
 
 
-def test_an_untrusted_workspace_never_runs_git_unasked(plain_ws: Scratch) -> None:
+def test_an_untrusted_workspace_runs_git_unasked_only_in_a_plain_repository(tmp_path: Path) -> None:
+    ws = make_scratch(tmp_path, key=False)
     with_git = [c for c in ALWAYS_FINE if "git " in c and "--version" not in c and "-v git" not in c]
     assert len(with_git) > 40
-    assert {c for c in with_git if plain_ws.bash(c, trusted=False).decision == "allow"} == set()
+    assert {c for c in with_git if ws.bash(c, trusted=False).decision != "allow"} == set()
+    (ws.root / ".git/config").write_text("[core]\n\tfsmonitor = ./ev.sh\n")
+    assert {c for c in with_git if ws.bash(c, trusted=False).decision == "allow"} == set()
 
 
 def test_what_only_reads_may_run_beside_other_calls(plain_ws: Scratch) -> None:

@@ -99,7 +99,7 @@ def test_whatever_comes_is_read_without_a_stumble_and_never_allowed(shared_ws: S
     [
         "a $(b)",
         "a `b`",
-        "if a",
+        "while a",
         "a <<E\n$x\nE",
         "a <<E",
         "a <<'E'\nx",
@@ -107,7 +107,7 @@ def test_whatever_comes_is_read_without_a_stumble_and_never_allowed(shared_ws: S
         "'a",
         '"a',
         "a $x[",
-        "for x",
+        "for x y",
         '"$(a)"',
         "\\",
         "a <<E\n\\x\nE",

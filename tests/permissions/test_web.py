@@ -1,8 +1,13 @@
 """Which host a URL names, in the face of people who would rather it named another."""
 
+from ipaddress import IPv4Address, IPv6Address, ip_network
+
 import pytest
 
+from assent.permissions.rules import RuleError, parse_rule
 from assent.permissions.web import host_denied, host_matches, is_private, site_of
+from assent.types.addresses import EMBEDDING, LISTED, is_public
+from assent.types.permissions import Ask
 from permissions.scratch import Scratch
 
 
@@ -93,3 +98,60 @@ def test_another_spelling_of_an_allowed_host_asks_and_of_a_denied_one_is_denied(
 )
 def test_an_odd_spelling_of_this_machine_is_refused_like_the_plain_one(shared_ws: Scratch, url: str) -> None:
     assert shared_ws.decide("WebFetch", {"url": url}, allow=["WebFetch"]).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    "carried", ["?q=" + "a" * 300, "?" + "a" * 257, "/" + "a" * 300, "/x?" + "&x=1" * 70, "/%41" + "%41" * 90]
+)
+def test_a_rule_for_a_host_does_not_carry_long_texts_out_unless_it_says_so(shared_ws: Scratch, carried: str) -> None:
+    url = {"url": f"https://docs.python.org{carried if carried[0] == '/' else '/' + carried}"}
+    for rule in ("WebFetch(domain:docs.python.org)", "WebFetch(domain:*.python.org)"):
+        decision = shared_ws.decide("WebFetch", url, allow=[rule])
+        assert isinstance(decision, Ask)
+        assert "256 characters" in decision.reason
+        assert [offer.rule for offer in decision.suggestions] == ["WebFetch(domain:docs.python.org, query)"] * 2
+        longer = rule.replace(")", ", query)")
+        assert shared_ws.decide("WebFetch", url, allow=[longer]).decision == "allow"
+    policy = {"permissions": {"allow": ["WebFetch(domain:docs.python.org)"]}}
+    assert shared_ws.decide("WebFetch", url, policy=policy).decision == "ask"
+    assert "256" not in shared_ws.decide("WebFetch", url).reason
+
+
+def test_a_query_of_ordinary_length_goes_with_the_rule(shared_ws: Scratch) -> None:
+    url = {"url": "https://docs.python.org/3/search.html?" + "a" * 256}
+    assert shared_ws.decide("WebFetch", url, allow=["WebFetch(domain:docs.python.org)"]).decision == "allow"
+    denied = shared_ws.decide("WebFetch", url, deny=["WebFetch(domain:docs.python.org, query)"])
+    assert denied.decision == "deny"  # a restriction is read widely
+
+
+def test_after_a_domain_only_the_word_query_is_understood() -> None:
+    with pytest.raises(RuleError, match="only `query`"):
+        parse_rule("WebFetch(domain:x.org, anything)")
+
+
+@pytest.mark.parametrize("network", [*LISTED])
+def test_every_listed_network_is_private_from_its_first_address_to_its_last(shared_ws: Scratch, network: str) -> None:
+    listed = ip_network(network)
+    for address in (listed[0], listed[-1]):
+        assert not is_public(str(address))
+        assert is_private(str(address))
+        url = f"http://[{address}]/" if address.version == 6 else f"http://{address}/"
+        assert shared_ws.decide("WebFetch", {"url": url}, mode="bypassPermissions").decision == "deny"
+
+
+@pytest.mark.parametrize(
+    ("inner", "public"),
+    [("127.0.0.1", False), ("10.1.2.3", False), ("169.254.169.254", False), ("192.0.0.8", False), ("8.8.8.8", True)],
+)
+def test_an_address_that_wraps_another_is_as_public_as_that_one(inner: str, public: bool) -> None:
+    number = int(IPv4Address(inner))
+    wrapped = [IPv6Address(int(ip_network(network)[0]) | number) for network in EMBEDDING]
+    wrapped.append(IPv6Address((0x2002 << 112) | (number << 80)))  # 6to4
+    wrapped += [IPv6Address((0x2600_1234 << 96) | (mark << 32) | number) for mark in (0x5EFE, 0x0200_5EFE)]  # ISATAP
+    assert [is_public(str(address)) for address in wrapped] == [public] * len(wrapped)
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "1.1.1.1", "2a00:1450::1"])
+def test_ordinary_addresses_are_public(address: str) -> None:
+    assert is_public(address)
+    assert not is_public("fe80::1%eth0")

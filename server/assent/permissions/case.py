@@ -1,10 +1,10 @@
 """One call, opened up: its paths resolved, its command parsed, its URL read, the rules that count. Parse first (P)."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from assent.permissions.context import PermissionContext
+from assent.permissions.globs import PathPattern
 from assent.permissions.paths import Located, PathRefused, Seen, fold, locate, with_real
 from assent.permissions.rules import Rule, RuleSet
 from assent.permissions.shell import Judgement, judge
@@ -32,9 +32,9 @@ class Case:
     scope: dict[tuple[object, ...], bool] = field(default_factory=dict[tuple[object, ...], bool])
     found: dict[Named, tuple[Located, ...] | None] = field(default_factory=dict[Named, tuple[Located, ...] | None])
 
-    anchored: dict[int, list[re.Pattern[str]]] = field(default_factory=dict[int, list[re.Pattern[str]]])
+    anchored: dict[int, list[PathPattern]] = field(default_factory=dict[int, list[PathPattern]])
 
-    def patterns(self, rule: Rule) -> list[re.Pattern[str]]:
+    def patterns(self, rule: Rule) -> list[PathPattern]:
         """A path rule's patterns, anchored here; by identity, because the rules outlive the case."""
         if id(rule) not in self.anchored:
             self.anchored[id(rule)] = rule.path_patterns(self.roots, self.context.home)

@@ -23,8 +23,10 @@ from typing import Literal, TypeGuard
 from assent.permissions import coverage, suggestions
 from assent.permissions.case import Case, open_case
 from assent.permissions.context import PermissionContext
+from assent.permissions.repositories import repository_doubt
 from assent.permissions.shell import Judgement
 from assent.permissions.text import shown
+from assent.permissions.web import MAX_CARRIED
 from assent.types.permissions import Action, Allow, Ask, CommandPart, Decision, Deny, Step, Suggestion
 
 
@@ -101,6 +103,8 @@ def read_only(case: Case) -> Vote | None:
         return Vote(kind="allow", reason="It acts only inside the session.")
     if case.shell is not None:
         if coverage.shell_covered(case, by="table"):
+            if why := case.context.unfenced:
+                return Vote(kind="ask", reason=f"It only reads, but cannot be fenced in: {shown(why, 200)}.")
             return Vote(kind="allow", reason="It only reads, inside the workspace.")
         return None
     if case.action.read_only and case.action.url is None and not coverage.outside_scope(case):
@@ -139,9 +143,21 @@ def tool(case: Case) -> Vote | None:
         return Vote(kind="ask", reason=case.action.always_ask, firm=True)
     if case.site is not None:
         return _site_vote(case)
+    if case.action.tool in _WORKTREES and case.action.writes and case.context.effective_mode != "bypassPermissions":
+        return _checked_out(case)
     if case.shell is not None:
         return _understood(case, case.shell)
     return None
+
+
+_WORKTREES = frozenset({"EnterWorktree", "ExitWorktree"})
+
+
+def _checked_out(case: Case) -> Vote | None:
+    """These tools run git, which puts files there by the filters that the repository's configuration names."""
+    context = case.context
+    doubt = repository_doubt(frozenset({context.cwd}), context.effective_roots, trusted=context.trusted)
+    return Vote(kind="ask", reason=f"{doubt[0].upper()}{doubt[1:]}.", firm=True) if doubt else None
 
 
 def _understood(case: Case, shell: Judgement) -> Vote | None:
@@ -166,7 +182,9 @@ def consolidate(case: Case, votes: Sequence[tuple[Step, Vote]]) -> Decision:
     asks = [vote for vote in votes if vote[1].kind == "ask"]
     if not firm and allows:
         step, vote = allows[0]
-        return Allow(step=step, reason=vote.reason, rule=vote.rule)
+        # Whoever else allows it: what our reader judged stays inside the fence.
+        fenced = case.shell is not None and any(step == "readOnly" for step, _ in allows)
+        return Allow(step=step, reason=vote.reason, rule=vote.rule, fenced=fenced)
     silence: tuple[Step, Vote] = ("consolidation", Vote(kind="ask", reason=_why(case)))
     step, vote = (firm or asks or [silence])[0]
     if case.context.effective_mode == "dontAsk" or not case.context.interactive:
@@ -210,6 +228,11 @@ def _why(case: Case) -> str:
         for part in case.shell.shown:
             if part.reason and not coverage.part_covered(case, part, by="rules"):
                 return f"{part.reason[0].upper()}{part.reason[1:]}."
+    if case.site is not None and coverage.stopped_by_length(case):
+        return (
+            f"The address carries more than {MAX_CARRIED} characters that the model made, which a rule for the host "
+            f"does not cover. A rule WebFetch(domain:{case.site.host}, query) would."
+        )
     return "Nothing allows it yet."
 
 
@@ -245,7 +268,7 @@ def _suggested(case: Case) -> tuple[Suggestion, ...]:
         open_parts = [part for part in case.shell.shown if not coverage.part_covered(case, part, by="rules")]
         return suggestions.command_suggestions(open_parts, action.command or "")
     if case.site is not None:
-        return suggestions.host_suggestions(case.site.host) if _is_plain(case.site.host) else ()
+        return suggestions.host_suggestions(case.site.host, long=case.site.long) if _is_plain(case.site.host) else ()
     if action.writes or action.reads:
         return suggestions.path_suggestions(action.tool, case.writes or case.reads, case.roots)
     return suggestions.tool_suggestions(action.tool)

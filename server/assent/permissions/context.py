@@ -71,6 +71,7 @@ class PermissionContext:
     tools: frozenset[str] | None = None  # names that exist; None when the caller has checked
     disabled_tools: Mapping[str, str] = field(default_factory=dict[str, str])  # name -> why not now
     interactive: bool = True  # False: nobody can be asked (P12)
+    unfenced: str = ""  # why commands that only read cannot be fenced in here, although they should be
 
     @property
     def effective_roots(self) -> tuple[str, ...]:

@@ -4,20 +4,19 @@ Restrictions are read widely: a deny or ask rule counts for every name a file go
 in any letter case. Permissions are read narrowly: everything the call does must be covered.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assent.permissions import globs
+from assent.permissions import globs, reach
 from assent.permissions.case import Case
-from assent.permissions.paths import Located, fold, inside, under
+from assent.permissions.paths import SYSTEM_FILES, Located, fold, inside
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
-from assent.permissions.repositories import ABOVE
+from assent.permissions.repositories import SETTLED_BY_RULES
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
 from assent.permissions.shell_git import without_global_flags
 from assent.permissions.shell_parts import Part, PathUse
-from assent.permissions.web import host_denied, host_matches
+from assent.permissions.web import Site, host_denied, host_matches
 
 By = Literal["table", "rules", "mode"]
 """How far coverage may reach: the read-only table alone, allow rules too, or what acceptEdits adds."""
@@ -81,11 +80,14 @@ def part_covered(case: Case, part: Part, *, by: By, rules: RuleSet | None = None
     outputs = _outputs_covered(case, part, allow, by=by)
     if outputs is None:
         return None
-    if part.harmless and all(_use_in_scope(case, use, reading=True) for use in part.reads):
+    harmless = part.harmless and all(_use_in_scope(case, use, reading=True) for use in part.reads)
+    if harmless and not case.context.unfenced:
         return outputs
     for rule in allow:
         if _covers_part(rule, part):
             return rule
+    if harmless:
+        return outputs
     if by == "mode" and part.edits_only and _all_editable(case, (*part.writes, *part.reads)):
         return outputs
     return None
@@ -187,17 +189,11 @@ def _reaches_below(case: Case, rule: Rule) -> str | None:
     if rule.path is None:
         return None
     reading = rule.tool in READERS
-    starts: list[str] = []
     for part in _shell_parts(case):
-        reached = (*part.reads, *part.maybe) if part.recursive and reading else () if reading else part.spreads
-        if part.recursive and reading and part.argv[0] == "git":
-            starts += case.roots  # its history is the whole repository's
-        for use in reached:
-            starts += [located.target for located in case.locations(use) or ()]
-    patterns = globs.absolute_patterns(rule.path, roots=case.roots, home=case.context.home, wide=True)
-    prefixes = [globs.literal_prefix(pattern) or "/" for pattern in patterns]
-    if any(under(prefix, start) or under(start, prefix) for prefix in prefixes for start in starts):
-        return "read" if reading else "change"
+        if reading and reach.reads_below(case, rule, part):
+            return "read"
+        if not reading and reach.changes_below(case, rule, part):
+            return "change"
     return None
 
 
@@ -211,8 +207,9 @@ def _denies_part(rule: Rule, part: Part) -> bool:
     if base == "git":
         rests.append(without_global_flags(argv[1:]))
     if any("*" in word for word in rule.words):  # Bash(curl*), Bash(git * main)
-        pattern = re.compile(".*".join(re.escape(piece) for piece in fold(" ".join(rule.words)).split("*")), re.DOTALL)
-        return any(pattern.fullmatch(fold(" ".join((name, *rest)))) for rest in rests for name in (argv[0], base))
+        pieces = fold(" ".join(rule.words)).split("*")
+        said = (fold(" ".join((name, *rest))) for rest in rests for name in (argv[0], base))
+        return any(globs.matches_pieces(pieces, text) for text in said)
     if first not in (fold(argv[0]), base):
         return False
     wanted = rule.words[1:]
@@ -238,11 +235,24 @@ def _allowed(case: Case, rules: RuleSet) -> Match | None:
     for rule in rules.of("allow"):
         if rule.bare and rule.names_tool(action.tool):
             return Match(behaviour="allow", rule=rule.text)
-        if rule.host is not None and case.site is not None and host_matches(case.site, rule.host):
+        if case.site is not None and _site_covered(case.site, rule):
             return Match(behaviour="allow", rule=rule.text)
         if rule.name is not None and rule.tool == action.tool and rule.name in _names(case):
             return Match(behaviour="allow", rule=rule.text)
     return _paths_allowed(case, rules)
+
+
+def _site_covered(site: Site, rule: Rule) -> bool:
+    return rule.host is not None and host_matches(site, rule.host, any_length=rule.any_length)
+
+
+def stopped_by_length(case: Case) -> bool:
+    """Does a rule speak of the host, and only what the address carries is too long for it?"""
+    site = case.site
+    if site is None or not site.long:
+        return False
+    short = replace(site, long=False)
+    return any(_site_covered(short, rule) for rule in (*case.rules.of("allow"), *case.context.policy.rules.of("allow")))
 
 
 def _shell_allowed(case: Case, rules: RuleSet) -> Match | None:
@@ -277,7 +287,7 @@ def _paths_allowed(case: Case, rules: RuleSet) -> Match | None:
 
 
 def _covers_part(rule: Rule, part: Part) -> bool:
-    if rule.tool != "Bash" or not part.known or part.repository_doubt not in ("", ABOVE):
+    if rule.tool != "Bash" or not part.known or part.repository_doubt not in SETTLED_BY_RULES:
         return False
     if rule.bare:
         return True
@@ -322,7 +332,7 @@ def _use_in_scope(case: Case, use: PathUse, *, reading: bool) -> bool:
 
 
 def _in_scope(case: Case, located: Located, *, reading: bool) -> bool:
-    if located.written == "/dev/null":
+    if located.written == "/dev/null" or (reading and {located.written, located.target} <= SYSTEM_FILES):
         return True
     return inside(located, (*case.roots, *case.read_roots) if reading else case.roots)
 
@@ -350,7 +360,7 @@ def _iron_part(case: Case, part: Part) -> str | None:
         for located in case.locations(_swept(use)) or ():
             if risk := root_at_risk(located, roots=case.roots, home=case.context.home):
                 return f"`{' '.join(part.argv)}` would remove or move {risk}."
-    return None
+    return reach.protected_below(case, part)
 
 
 def _swept(use: PathUse) -> PathUse:

@@ -1,12 +1,14 @@
-"""Path patterns of rules, read the way .gitignore reads them, as regular expressions over absolute paths.
+"""Path patterns of rules, read the way .gitignore reads them, over absolute paths.
 
 `~/x` is in the home directory, `/x` absolute; `a/b` starts at a workspace root; a name without a slash matches at any
-depth. A pattern that matches a directory covers everything below it.
+depth. A pattern that matches a directory covers everything below it. Rules come with projects that nobody trusts yet,
+so matching takes time in proportion to the path, whatever the pattern: all ways to match are followed at once.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Protocol
 
 
 class BadPattern(ValueError):
@@ -43,36 +45,116 @@ def literal_prefix(pattern: str) -> str:
     return head if head == pattern else head.rpartition("/")[0]
 
 
+class PathPattern(Protocol):
+    def fullmatch(self, string: str, /) -> object: ...
+
+
 @lru_cache(maxsize=2048)
-def compiled(pattern: str, *, folded: bool) -> re.Pattern[str]:
+def compiled(pattern: str, *, folded: bool) -> PathPattern:
     """`folded` patterns are matched against folded paths."""
-    text = pattern.casefold() if folded else pattern
-    text = text.rstrip("/")
+    text = (pattern.casefold() if folded else pattern).rstrip("/")
     if text.endswith("/**"):
         text = text[:-3]  # the directory itself counts: listing or removing it reaches what is below
-    out: list[str] = []
+    tokens = _tokens(text)
+    kinds = [kind for kind, _ in tokens]
+    crowded = any(name.count("*") > 1 for name in text.replace("**/", "").split("/"))
+    if crowded or kinds.count("deep") > 1:
+        return _Places(tokens)
+    return re.compile("".join(_SPELLED.get(kind, value) for kind, value in tokens) + r"(?:/.*)?", re.DOTALL)
+
+
+Token = tuple[str, str]
+"""`one` with a regular expression for one character, or a wildcard: `star`, `across` directories, or `**/`, which takes
+two places, `deep` between directories and `within` the name of one."""
+
+_SPELLED = {"star": "[^/]*", "deep": "(?:[^/]++/)*", "within": ""}
+
+
+def _tokens(text: str) -> list[Token]:
+    out: list[Token] = []
     i = 0
     while i < len(text):
         if text.startswith("**/", i):
-            out.append("(?:[^/]+/)*")
+            out += [("deep", ""), ("within", "")]
             i += 3
         elif text.startswith("**", i):
-            out.append(".*")
+            out.append(("across", ""))
             i += 2
         elif text[i] == "*":
-            out.append("[^/]*")
+            out.append(("star", ""))
             i += 1
-        elif text[i] == "?":
-            out.append("[^/]")
-            i += 1
-        elif text[i] == "[" and (end := text.find("]", i + 2)) > 0:
-            body = text[i + 1 : end].replace("\\", r"\\").replace("[", r"\[")
-            out.append("[^" + body[1:] + "]" if body[0] in "!^" else f"[{body}]")
-            i = end + 1
+        elif text[i] == "[" and (one := _set(text, i)):
+            out.append(("one", one))
+            i = text.find("]", i + 2) + 1
         else:
-            out.append(re.escape(text[i]))
+            out.append(("one", "[^/]" if text[i] == "?" else re.escape(text[i])))
             i += 1
+    return out
+
+
+def _set(text: str, start: int) -> str:
+    """`[…]` as a regular expression; empty when it is not one."""
+    body = text[start + 1 : max(text.find("]", start + 2), 0)].replace("\\", r"\\").replace("[", r"\[")
+    one = f"[^/{body[1:]}]" if body[:1] in ("!", "^") else f"[{body}]"
     try:
-        return re.compile("".join(out) + r"(?:/.*)?", re.DOTALL)
+        re.compile(one)
     except re.error:
-        return re.compile(re.escape(text) + r"(?:/.*)?", re.DOTALL)
+        return ""
+    return one
+
+
+class _Places:
+    """A pattern as the set of places in it that a path may have reached, one bit each."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        def places(kind: str) -> int:
+            return sum(1 << place for place, token in enumerate(tokens) if token[0] == kind)
+
+        self._star, self._across, self._deep, self._within = map(places, ("star", "across", "deep", "within"))
+        self._ones = [(1 << place, re.compile(value)) for place, (kind, value) in enumerate(tokens) if kind == "one"]
+        self._masks: dict[str, int] = {}
+        self._end = 1 << len(tokens)
+        self._start = self._free(1)
+
+    def fullmatch(self, string: str, /) -> bool:
+        places = self._start
+        for character in string:
+            if character == "/":
+                if places & self._end:
+                    return True  # it covers what is below
+                moved = (places & self._mask("/")) << 1 | places & self._across | (places & self._within) >> 1
+            else:
+                moved = (places & (self._mask(character) | self._deep)) << 1
+                moved |= places & (self._star | self._across | self._within)
+            places = self._free(moved)
+        return bool(places & self._end)
+
+    def _free(self, places: int) -> int:
+        """With the places that are reached without a further character."""
+        while True:
+            more = places | (places & (self._star | self._across)) << 1 | (places & self._deep) << 2
+            if more == places:
+                return places
+            places = more
+
+    def _mask(self, character: str) -> int:
+        if character not in self._masks:
+            self._masks[character] = sum(place for place, one in self._ones if one.fullmatch(character))
+        return self._masks[character]
+
+
+def matches_pieces(pieces: Sequence[str], text: str) -> bool:
+    """Do the pieces stand in the text in this order, the first at its start, the last at its end?"""
+    first, *middle = pieces
+    if not middle:
+        return text == first
+    last = middle.pop()
+    position = len(first)
+    if not text.startswith(first) or len(text) < position + len(last):
+        return False
+    for piece in middle:
+        position = text.find(piece, position)
+        if position < 0:
+            return False
+        position += len(piece)
+    return text.endswith(last) and position <= len(text) - len(last)

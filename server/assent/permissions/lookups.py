@@ -4,16 +4,15 @@ Searches leave out files that a Read rule keeps back; the fetching tool asks whi
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from re import Pattern
 
 from assent.permissions.context import PermissionContext
+from assent.permissions.globs import PathPattern
 from assent.permissions.paths import PathRefused, Seen, fold, locate, with_real
 from assent.permissions.rules import READERS
 
 
-def may_read(context: PermissionContext) -> Callable[[], Callable[[str], bool]] | None:
-    """Begins a search: may it show this absolute path? None when no deny or ask rule keeps any file from being read.
+def may_read(context: PermissionContext) -> Callable[[str], bool] | None:
+    """For one search: may it show this absolute path? None when no deny or ask rule keeps any file from being read.
 
     A search passes the same folders again and again, so what was found at each is remembered while it lasts.
     """
@@ -25,10 +24,10 @@ def may_read(context: PermissionContext) -> Callable[[], Callable[[str], bool]] 
         if rule.behaviour != "allow" and rule.tool in READERS and rule.path is not None
         for pattern in rule.path_patterns(roots, context.home)
     ]
-    return partial(_search, context, patterns) if patterns else None
+    return _search(context, patterns) if patterns else None
 
 
-def _search(context: PermissionContext, patterns: Sequence[Pattern[str]]) -> Callable[[str], bool]:
+def _search(context: PermissionContext, patterns: Sequence[PathPattern]) -> Callable[[str], bool]:
     seen: Seen = {}
 
     def allowed(path: str) -> bool:

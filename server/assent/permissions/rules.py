@@ -4,6 +4,7 @@
     Bash(make test)           exactly this command      Edit(src/**)               covers every tool that edits files
     Bash(git status:*)        these words, then any     WebFetch(domain:x.org)     this host; `*.x.org` its subdomains
     mcp__server               all tools of a server     mcp__server__tool          one of them
+    WebFetch(domain:x.org, query)                       this host, with a path or query of any length
 
 Owns parsing and which rule speaks to which tool. Does not know what a command does or where a path leads: the chain
 hands it words, names and hosts. A rule that cannot be read is reported and never silently widened.
@@ -46,6 +47,7 @@ class Rule:
     prefix: bool = False  # `words` may be followed by others
     path: str | None = None
     host: str | None = None
+    any_length: bool = False  # of the path and the query sent to `host`
     name: str | None = None
 
     @property
@@ -65,7 +67,7 @@ class Rule:
         n = len(self.words)
         return n > 0 and tuple(argv[:n]) == self.words and (self.prefix or len(argv) == n)
 
-    def path_patterns(self, roots: Iterable[str], home: str) -> list[re.Pattern[str]]:
+    def path_patterns(self, roots: Iterable[str], home: str) -> list[globs.PathPattern]:
         wide = self.behaviour != "allow"
         absolute = globs.absolute_patterns(self.path or "", roots=roots, home=home, wide=wide)
         return [globs.compiled(pattern, folded=wide) for pattern in absolute]
@@ -209,12 +211,15 @@ def _host_rule(rule: Rule, pattern: str) -> Rule:
         return rule
     if not body.startswith("domain:"):
         raise RuleError("write `WebFetch(domain:example.org)`")
+    body, comma, option = body.partition(",")
+    if comma and option.strip() != "query":
+        raise RuleError("after the domain only `query` is understood: `WebFetch(domain:example.org, query)`")
     host = body.removeprefix("domain:").strip().casefold().rstrip(".")
     if not valid_domain_pattern(host):
         raise RuleError(
             "a domain is a host name such as `example.org` or `*.example.org`, without scheme, port or path"
         )
-    return _with(rule, host=host)
+    return _with(rule, host=host, any_length=bool(comma))
 
 
 def _with(
@@ -224,6 +229,7 @@ def _with(
     prefix: bool = False,
     path: str | None = None,
     host: str | None = None,
+    any_length: bool = False,
     name: str | None = None,
 ) -> Rule:
     return Rule(
@@ -235,5 +241,6 @@ def _with(
         prefix=prefix,
         path=path,
         host=host,
+        any_length=any_length,
         name=name,
     )

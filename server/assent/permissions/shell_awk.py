@@ -30,19 +30,41 @@ _KEYWORDS = names("print printf if else for in exit return delete next length BE
 _BEFORE_REGEX = frozenset({"", "\n", "{", "}", "(", ",", "!", "~", ";", "&&", "||", "=", "print"})
 
 
-def check_awk(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
-    if not usage.operands:
+def read_awk(words: Sequence[Word], usage: Usage) -> None:
+    """awk reads flags only before its program; after it, every word is a file or an assignment."""
+    for word in words:
+        if not word.known or word.may_be_flag:
+            usage.hazard(f"`{word.text}`, whose value is not known", word.text)
+    position = _flags(words, usage)
+    if position >= len(words):
         usage.hazard("awk without a program", "awk")
         return
-    program = usage.operands[0]
-    usage.literal.append(program)
-    if not program.text.strip() or not plain_awk(program.text):
+    program, files = words[position], words[position + 1 :]
+    usage.operands.extend(words[position:])
+    if program.wild or not program.text.strip() or not plain_awk(program.text):
         usage.hazard("an awk program that does more than print fields", program.text)
         usage.code = True
-    usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
-    for word in usage.reads:
-        if "=" in word.text or word.wild:
+    usage.reads.extend(word for word in files if word.text != "-")
+    for word in files:
+        if "=" in word.text or word.text.startswith("-"):
             usage.hazard(f"`{word.text}` may be an assignment", word.text)
+
+
+def _flags(words: Sequence[Word], usage: Usage) -> int:
+    """Only the field separator; gives the position of the program."""
+    position = 0
+    while position < len(words) and words[position].text.startswith("-") and words[position].text != "-":
+        text = words[position].text
+        position += 1
+        if text == "--":
+            break
+        value = text.removeprefix("--field-separator=") if text.startswith("--") else text[2:]
+        if text in ("-F", "--field-separator") and position < len(words):
+            value = words[position].text
+            position += 1
+        if not text.startswith(("-F", "--field-separator")) or not value or value.startswith("-"):
+            usage.hazard(f"awk's `{text}`", text)
+    return position
 
 
 def plain_awk(program: str) -> bool:

@@ -31,7 +31,7 @@ _BY_ARGUMENTS: dict[str, tuple[re.Pattern[str], str]] = {
     "gcloud": (re.compile(r"auth (?:application-default )?print-.*"), "hands out an access token"),
     "aws": (re.compile(r"configure (?:export-credentials|get|set).*|sts get-session-token.*"), "hands out credentials"),
     "systemctl": (
-        re.compile(r"(?:--?\S+ )*(?:enable|reenable|link|edit|mask|set-default|isolate|poweroff|reboot|halt)\b.*"),
+        re.compile(r"(?:-\S+ )*+(?:enable|reenable|link|edit|mask|set-default|isolate|poweroff|reboot|halt)\b.*"),
         "changes what this machine runs by itself",
     ),
     "launchctl": (re.compile(r"(?:load|bootstrap|enable|submit)\b.*"), "plants a program that runs by itself"),

@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assent.permissions.paths import fold
+from assent.permissions.shell_handoffs import Told, told_to_run
 from assent.permissions.shell_input import input_text, piped
+from assent.permissions.shell_scripts import AWKS, unseen_output
 from assent.permissions.shell_statements import Command
 from assent.permissions.shell_words import Word
 from assent.permissions.shell_wrappers import OPAQUE, SHELLS, WRITERS, program
@@ -44,10 +46,16 @@ _INLINE = {
     "php": r"-[A-Za-z]*[rBRE].*|--(?:run|process-).*",
 }
 _INLINE_ELSEWHERE = r"-[A-Za-z]*[eEcox]|-e.+|-ex|--(?:eval|execute|command|cmd|batch).*|\+.*"
-_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`([^`\n]*)`")
+_QUOTED = {
+    "'": re.compile(r"'((?:[^'\\\n]|\\.)*+)'"),
+    '"': re.compile(r'"((?:[^"\\\n]|\\.)*+)"'),
+    "`": re.compile(r"`([^`\n]*+)`"),
+}
+_QUOTE = re.compile("['\"`]")
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]*")
 _SPLITS = re.compile(r"[\s;&|<>()$`]")
-_BANG = re.compile(r"[:+]*!+\s*|\d*e\s+")  # of vim, ed, gdb and sed
+_BETWEEN_NAMES = re.compile(r"[\s'\"=;&|()<>{},:$`\\\[\]]+")
+_BANG = re.compile(r"(?<![:+])[:+]*+!+\s*|(?<!\d)\d*+e\s+")  # of vim, ed, gdb and sed; begun once in each run
 _LISTS = re.compile(r"--files0?-from(?:=.*)?|--from-file(?:=.*)?|-T-?")
 _XARGS_VALUES = re.compile(
     r"-[adEILnPs]|--(?:arg-file|delimiter|eof|replace|max-lines|max-args|max-procs|max-chars|process-slot-var)"
@@ -58,6 +66,7 @@ _XARGS_VALUES = re.compile(
 class Guess:
     tails: tuple[Tail, ...] = ()  # each may be a command
     texts: tuple[str, ...] = ()  # each may be shell text
+    files: tuple[str, ...] = ()  # each may be a file that it reads or writes
     weak: bool = False  # the program may as well take them for data
     unchecked: str = ""  # why what runs is not known
     unnamed: str = ""  # why the files it touches are not known
@@ -89,6 +98,8 @@ def guesses(
                 yield from _fed(replace(command, words=tail))
     elif hints:
         yield from _hinted(words, hints)
+    for told in told_to_run((name, *(word.text for word in words[1:]))):
+        yield _handed_over(told)
     if name == "enable":
         yield Guess(unchecked="a builtin may be loaded from a file")
     if any(_LISTS.fullmatch(word.text) for word in words[1:]) or name == "cpio":
@@ -96,10 +107,24 @@ def guesses(
 
 
 def _hinted(words: Tail, hints: Collection[str]) -> Iterator[Guess]:
-    told = [word for word in words[1:] if any(hint in fold(word.text) for hint in hints)]
+    told = [word for word in words[1:] if any(hint in _unquoted(word.text) for hint in hints)]
     if told:
         tails = tuple(tail for tail in _tails(words) if tail[0] in told)
         yield Guess(tails=tails, texts=tuple(_texts(told, "")), weak=True)
+
+
+def _unquoted(text: str) -> str:
+    """As a shell would read it, had it been handed to one."""
+    return re.sub(r"[\"'\\]", "", fold(text))
+
+
+def _handed_over(told: Told) -> Guess:
+    """What a flag tells the program to run, by itself or as shell text."""
+    found = [text for text in (told.text, told.text.partition("=")[2]) if text]
+    return Guess(
+        tails=tuple((Word(text=text, pattern=text),) for text in found if _PLAIN.fullmatch(text)),
+        texts=tuple(text for text in found if not _PLAIN.fullmatch(text)),
+    )
 
 
 def reads_commands(words: Sequence[Word]) -> bool:
@@ -167,14 +192,39 @@ def _interpreted(command: Command, name: str) -> Guess:
     code = [word.text for word in command.words[1:]]
     if (text := input_text(command)) is not None:
         code.append(text)
-    found = [next(filter(None, quoted.groups()), "") for text in code for quoted in _QUOTED.finditer(text)]
+    found = [quoted for text in code for quoted in _quoted(text)]
     found += [_BANG.sub("", text, count=1) for text in code if _BANG.match(text)]
     found = list(dict.fromkeys(found))[:MAX_TAILS]
     return Guess(
         tails=tuple((Word(text=text, pattern=text),) for text in found if _PLAIN.fullmatch(text)),
         texts=tuple(text for text in found if not _PLAIN.fullmatch(text)),
+        files=tuple(_file_names(code)),
         unchecked=f"code for `{name}` stands in the command",
+        blind=unseen_output(name, code),
     )
+
+
+def _file_names(code: Sequence[str]) -> list[str]:
+    """Every piece of code that could name a file; after sed's `w` and `r` the name needs no blank before it."""
+    pieces = {piece for text in code for piece in _BETWEEN_NAMES.split(text)}
+    pieces |= {piece[1:] for piece in pieces if piece[:1] in ("w", "W", "r", "R")}
+    return sorted(piece for piece in pieces if piece and len(piece) < 4096 and not piece.startswith("-"))[:MAX_TAILS]
+
+
+def _quoted(text: str) -> Iterator[str]:
+    """What stands in quotes. A quote that its line does not close closes none of the later ones of its kind either."""
+    position = 0
+    open_until = dict.fromkeys(_QUOTED, 0)
+    while start := _QUOTE.search(text, position):
+        position = start.end()
+        if open_until[start.group()] > start.start():
+            continue
+        if found := _QUOTED[start.group()].match(text, start.start()):
+            position = found.end()
+            yield found[1]
+        else:
+            line_end = text.find("\n", position)
+            open_until[start.group()] = len(text) if line_end < 0 else line_end
 
 
 def _told_to_git(words: Sequence[Word], named: Sequence[str]) -> Iterator[Guess]:
@@ -196,6 +246,8 @@ def _inline(name: str, words: Sequence[Word]) -> bool:
     """Code on the command line or in the input, not in a file."""
     if name in ("awk", "sed"):
         return False  # the table reads their programs
+    if name in AWKS or name == "gsed":
+        return True
     flag = re.compile(_INLINE.get(name, _INLINE_ELSEWHERE), re.DOTALL)
     for word in words[1:]:
         if word.text == "-" or flag.fullmatch(word.text):
@@ -206,7 +258,7 @@ def _inline(name: str, words: Sequence[Word]) -> bool:
 
 
 def _language(name: str) -> str:
-    return re.sub(r"[\d.]+\Z", "", name)
+    return name.rstrip("0123456789.")
 
 
 def _runs_what_follows(name: str, words: Sequence[Word]) -> bool:

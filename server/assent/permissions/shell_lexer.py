@@ -1,8 +1,8 @@
 """A second, much smaller reading of a shell line, to hold the grammar's reading against.
 
-Knows only plain words, quotes, `$NAME`, operators, comments and heredocs that are plain text; anything else is an
-error. A line is auto-allowed only when this lexer and the tree-sitter grammar find the very same words, operators and
-command boundaries, so that a bug in one of them cannot hide a command.
+Knows only plain words, quotes, `$NAME`, arithmetic of numbers, operators, comments and heredocs that are plain text;
+anything else is an error. A line is auto-allowed only when this lexer and the tree-sitter grammar find the very same
+words, operators and command boundaries, so that a bug in one of them cannot hide a command.
 """
 
 import re
@@ -22,6 +22,7 @@ class Lexed:
     segments: list[list[tuple[int, int]]] = field(default_factory=lambda: [[]])
     operators: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    keywords: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
 
     @property
     def words(self) -> list[tuple[int, int]]:
@@ -29,9 +30,10 @@ class Lexed:
 
 
 _REDIRECTS = frozenset({"&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"})
-_VARIABLE = r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\}|\?)"
+_VARIABLE = r"\$(?:[A-Za-z_][A-Za-z0-9_]*+|\{[A-Za-z_][A-Za-z0-9_]*\}|\?|\(\([0-9 +*/%()-]{1,200}\)\))"
+# Possessive repetitions (`*+`) never go back: what they would try again could only fail again, many times over.
 _TOKEN = re.compile(
-    r"(?P<blank>(?:\\\n)*[ \t](?:[ \t]|\\\n)*)"  # without a blank beside it, a continued line joins two words into one
+    r"(?P<blank>(?:\\\n)*+[ \t](?:[ \t]|\\\n)*+)"  # without a blank, a continued line joins two words into one
     r"|(?P<newline>\n)"
     r"|(?P<comment>\#[^\n]*)"
     r"|(?P<descriptor>[0-9]+(?=[<>]))"
@@ -39,10 +41,12 @@ _TOKEN = re.compile(
     r"|(?P<word>(?:[^ \t\n'\"\\$`;&|()<>]"  # plain
     r"|\\[^\n]"  # one quoted character
     r"|'[^']*'"
-    rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\" ]))*\""
-    rf"|{_VARIABLE})+)"
+    rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\" ]))*+\""
+    rf"|{_VARIABLE})++)"
 )
-_RESERVED = names("if then elif else fi for while until case select function coproc do done esac in")
+KEYWORDS = names("if then elif else fi for do done")
+_RESERVED = names("while until case select function coproc esac in")
+_LOOP = (-1, -1)  # in place of a word: a loop's variable and `in` must follow
 
 
 def lex(data: bytes) -> Lexed:
@@ -86,7 +90,19 @@ def lex(data: bytes) -> Lexed:
 
 def _add_word(out: Lexed, word: str, span: tuple[int, int]) -> None:
     segment = out.segments[-1]
+    begins_loop = bool(segment) and segment[0] == _LOOP
+    if begins_loop and len(segment) == 2:
+        if word != "in":
+            raise LexError("a loop over the arguments of the shell")
+        out.keywords.add((span[0], word))
+        segment.pop(0)
+        return
     if not segment:
+        if word in KEYWORDS:
+            out.keywords.add((span[0], word))
+            if word == "for":
+                segment.append(_LOOP)
+            return
         if word in _RESERVED:
             raise LexError(f"`{word}` starts a compound command")
         if word in ("!", "{", "}"):

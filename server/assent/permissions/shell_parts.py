@@ -9,9 +9,9 @@ from assent.permissions.shell_directories import Directories
 from assent.permissions.shell_statements import Command
 from assent.permissions.shell_words import Word
 
-MAX_ARGUMENTS = 2000
+MAX_PIECES = 50  # of one word, each of which may name a file
 
-_PIECES = re.compile(r"[=:@,]")
+_PIECES = re.compile(r"[=:@,{}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +20,15 @@ class PathUse:
 
     word: Word
     directories: Directories
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """Something that arrives in another place under its own name, or as the very target."""
+
+    source: PathUse
+    target: PathUse
+    deep: bool  # with everything below it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +47,10 @@ class Part:
     maybe: tuple[PathUse, ...] = ()  # may be read or written, nobody knows
     removes: tuple[PathUse, ...] = ()
     spreads: tuple[PathUse, ...] = ()  # directories below which it may change files that it does not name
+    carried: tuple[Carried, ...] = ()  # what it copies, moves or links
+    arrives: tuple[PathUse, ...] = ()  # directories that get files whose names nobody here sees
     recursive: bool = False
+    looked: str = ""  # a word that is harmless only by what the directory holds now
     edits_only: bool = False  # a plain file command: what acceptEdits stands for
     code: bool = False  # an argument is a program that may run others
     gate: str = ""  # why it needs a person even in bypass, whatever its arguments name
@@ -56,19 +68,26 @@ def uses(words: list[Word], directories: Directories) -> tuple[PathUse, ...]:
     return tuple(PathUse(word=word, directories=directories) for word in words)
 
 
+def pieces(word: Word) -> int:
+    """How many more names stand in it; a text with blanks in it is taken for prose or code, which names no files."""
+    if not _PIECES.search(word.text) or re.search(r"\s", word.text):
+        return 0
+    return len(_PIECES.findall(word.text))
+
+
 def named_files(command: Command) -> tuple[PathUse, ...]:
     """Every word, and every value inside a flag, that could name a file."""
     found: list[PathUse] = []
     if not command.naming:
         return ()
-    for word in command.words[1 : MAX_ARGUMENTS + 1]:
+    for word in command.words[1:]:
         texts = [word.text]
         if "=" in word.text:
             texts.append(word.text.partition("=")[2])
         if re.match(r"-[A-Za-z].", word.text):
             texts.append(word.text[2:])
         if _PIECES.search(word.text):  # field=@file, file:place, file:///path
-            texts += _PIECES.split(word.text)
+            texts += _PIECES.split(word.text, MAX_PIECES)
         for text in texts:
             if text and (not text.startswith("-") or text != word.text) and "\n" not in text and len(text) < 4096:
                 wild = word if text == word.text else replace(word, text=text, pattern=text)

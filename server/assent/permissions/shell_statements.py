@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from assent.permissions import shell_directories
 from assent.permissions.paths import Seen
 from assent.permissions.shell_directories import Directories, either
+from assent.permissions.shell_lexer import KEYWORDS
 from assent.permissions.shell_words import Word, WordReader, source_text
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Command:
 _OPERATORS = frozenset(
     {"&&", "||", "|", "|&", ";", "&", "(", ")", "&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"}
 )
+_WILDCARD = re.compile(r"[*?\[]")
+_LOOP_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
 
 
@@ -58,6 +61,7 @@ class StatementReader(WordReader):
     commands: list[Command] = field(default_factory=list[Command])
     operators: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    keywords: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     moved: list[int] = field(default_factory=list[int])  # where in the text the directory has changed
 
     def unknown(self, node: "Node", depth: int) -> None:
@@ -92,6 +96,11 @@ class StatementReader(WordReader):
                 return self._test(node, here, (), depth)
             case "comment":
                 return here, here
+            case "for_statement":
+                return self._loop(node, here, depth)
+            case "if_statement" | "elif_clause" | "else_clause":
+                after = self._sequence(node, here, depth)[1]  # any branch may have been the one that ran
+                return after, after
             case _:
                 self._unknown(node, here, depth)
                 return None, None
@@ -125,9 +134,44 @@ class StatementReader(WordReader):
             if child.is_named:
                 success, after = self.statement(child, anything, depth + 1)
                 anything = either(anything, after)
+            elif child.type in KEYWORDS:
+                self.keywords.add((child.start_byte, child.type))
             elif child.type not in ("{", "}", "\n"):
                 self._operator(child)
         return success, anything
+
+    def _loop(self, node: "Node", here: Directories, depth: int) -> tuple[Directories, Directories]:
+        """`for name in words`: what the words may be is looked at, what the name then holds counts as unknown."""
+        words: list[Word] = []
+        over_words = False
+        for child in node.children:
+            if child.type in ("for", "in"):
+                self.keywords.add((child.start_byte, child.type))
+                over_words = over_words or child.type == "in"
+            elif child.type == "variable_name":
+                span = (child.start_byte, child.end_byte)
+                self.spans.append(span)
+                words.append(Word(text=":", pattern=":", span=span))  # the words go nowhere else
+                self._bind(source_text(child))
+            elif child.type == "do_group":
+                self.commands.append(Command(words=tuple(words), directories=here))
+                if self._sequence(child, here, depth + 1) != (here, here):
+                    self.doubt("a loop that changes its directory")
+            elif child.is_named:
+                words.append(self._known_word(child, depth))
+                if not words[-1].wild and _WILDCARD.search(words[-1].text):
+                    self.doubt("a quoted wildcard, which the loop's variable would carry to where the shell expands it")
+            else:
+                self._operator(child)
+        if not over_words:
+            self.doubt("a loop over the arguments of the shell")
+        return here, here
+
+    def _bind(self, name: str) -> None:
+        """Programs read variables too: a loop sets none that could be meant for them, like those of `hardening_env`."""
+        if not _LOOP_NAME.fullmatch(name) or name.endswith("_proxy") or name.startswith("npm_"):
+            self.doubt(f"a loop that sets `{name}`")
+        self.bound.add(name)
 
     def _list(self, node: "Node", here: Directories, depth: int) -> tuple[Directories, Directories]:
         success = anything = here
@@ -204,6 +248,8 @@ class StatementReader(WordReader):
                     words.append(self.word(child, depth))
                 case kind:
                     words.append(self._odd_leaf(child, kind))
+        if any(word.wild and not word.known for word in words):
+            self.doubt("a wildcard beside something whose value is not known")
         command = Command(
             words=tuple(words),
             redirects=(*redirects, *own),
@@ -237,7 +283,7 @@ class StatementReader(WordReader):
                 operator = child.type
                 self._operator(child)
             else:
-                targets.append(self.word(child, depth))
+                targets.append(self._known_word(child, depth))
         if len(targets) != 1:
             self.doubt(f"a redirection `{operator}` with {len(targets)} targets")
         if operator in (">&", "<&") and all(word.known and re.fullmatch(r"[0-9]+-?|-", word.text) for word in targets):
@@ -279,10 +325,17 @@ class StatementReader(WordReader):
         text = ""
         for child in node.children:
             if child.is_named:
-                text = self.word(child, depth).text
+                text = self._known_word(child, depth).text
             else:
                 self._operator(child)
         return text
+
+    def _known_word(self, node: "Node", depth: int) -> Word:
+        """A word that must be known wherever it stands: no command judges it."""
+        word = self.word(node, depth)
+        if word.doubt:
+            self.doubt(word.doubt)
+        return word
 
     def _operator(self, node: "Node") -> None:
         if node.type in _OPERATORS:
@@ -323,10 +376,8 @@ _KINDS = {
     "variable_assignment": "an assignment",
     "variable_assignments": "assignments",
     "unset_command": "`unset`",
-    "for_statement": "a loop",
     "c_style_for_statement": "a loop",
     "while_statement": "a loop",
-    "if_statement": "a condition",
     "case_statement": "a `case`",
     "ERROR": "something unreadable",
 }

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 10_000  # longer lines ask
 MAX_READ = 200_000  # longer lines are not even searched for denied commands
+MAX_STRUCTURE = 400  # characters that give a line its structure: the grammar's time may grow with their square
+MAX_NODES = 3000  # of the tree: what is bigger is not looked through
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,11 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
         data = text.encode()
     except UnicodeEncodeError:
         return Script(text=text, doubts=("the command holds broken characters",), unread=True)
+    if _overloaded(text, data):
+        return Script(text=text, doubts=("the command has too much structure to be read",), unread=True)
     tree = _parser().parse(data)
+    if tree.root_node.descendant_count > MAX_NODES:
+        return Script(text=text, doubts=("the command has too many parts to be read",), unread=True)
     reader = StatementReader(home=home, cwd=cwd, seen={} if seen is None else seen)
     reader.doubts.extend(_text_doubts(text))
     if tree.root_node.has_error:
@@ -67,6 +73,22 @@ def _parser() -> "Parser":
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
+_STRUCTURE = re.compile(r"[|&;<>()\[{$`]")
+_QUOTED = re.compile(r"'[^']*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
+
+
+def _overloaded(text: str, data: bytes) -> bool:
+    """What stands in quotes and heredocs does not count, where the small reader can tell."""
+    if len(_STRUCTURE.findall(text)) <= MAX_STRUCTURE:
+        return False
+    try:
+        lexed = shell_lexer.lex(data)
+    except shell_lexer.LexError:
+        return True
+    words = "".join(data[start:end].decode("latin-1") for start, end in lexed.words)
+    return len(lexed.operators) + len(_STRUCTURE.findall(_QUOTED.sub("", words))) > MAX_STRUCTURE
+
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _INVISIBLE = frozenset({"Cf", "Cc", "Zs", "Zl", "Zp", "Co", "Cn"})
 
@@ -84,7 +106,8 @@ def _text_doubts(text: str) -> Iterator[str]:
 
 def _agree(reader: StatementReader, lexed: shell_lexer.Lexed) -> None:
     """The grammar's words, operators and boundaries against the lexer's."""
-    if sorted(reader.spans) != sorted(lexed.words) or reader.operators != lexed.operators:
+    same = sorted(reader.spans) == sorted(lexed.words) and reader.operators == lexed.operators
+    if not same or reader.keywords != lexed.keywords:
         raise shell_lexer.LexError("two readings of the command disagree")
     segment_of = {span: number for number, segment in enumerate(lexed.segments) for span in segment}
     seen: set[int] = set()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from assent.permissions.shell_handoffs import told_to_run
 from assent.permissions.shell_words import Word
 from assent.permissions.text import names
 
@@ -27,7 +28,7 @@ OPAQUE = names("""
 SHELLS = names("bash sh zsh dash ksh mksh fish ash rbash csh tcsh pwsh")
 WRITERS = names("""
     touch mkdir rmdir rm cp mv ln tee truncate chmod chown chgrp install rsync dd unlink shred mkfifo mknod sponge
-    chattr setfacl
+    chattr setfacl scp ditto
 """)
 WRAPPERS = OPAQUE | frozenset(_TRANSPARENT)
 
@@ -43,8 +44,8 @@ def unwrapped(words: Sequence[Word]) -> tuple[Word, ...] | None:
         text = words[position].text
         if re.fullmatch(alone, text):
             position += 1
-        elif re.fullmatch(valued, text) and not any(word.wild for word in words[position : position + 2]):
-            position += 2  # a wildcard could become several words, and the next of them would be run
+        elif re.fullmatch(valued, text):
+            position += 2
         else:
             return None
     if name == "timeout":
@@ -53,6 +54,8 @@ def unwrapped(words: Sequence[Word]) -> tuple[Word, ...] | None:
         position += 1
     if position >= len(words) or "=" in words[position].text:
         return None
+    if not all(word.plain for word in words[:position]):
+        return None  # it may become several words, and one of them would be run
     return tuple(words[position:])
 
 
@@ -64,10 +67,10 @@ def runs_another(words: Sequence[Word]) -> bool:
 
 
 def spelled_out(words: Sequence[Word]) -> tuple[str, ...]:
-    """The words that say what a wrapper runs: a rule that does not spell them does not cover it."""
-    if not runs_another(words):
-        return ()
+    """The words that say what a program runs besides itself: a rule that does not spell them does not cover it."""
     name = program(words[0])
+    if not runs_another(words):
+        return tuple(told.word for told in told_to_run((name, *(word.text for word in words[1:]))))
     if name in SHELLS or name in ("eval", "trap", "su", "script", "watch", "flock"):
         return tuple(word.text for word in words[1:]) or (" ",)
     for word in words[1:]:

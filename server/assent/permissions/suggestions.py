@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence
 
 from assent.permissions.paths import Located, under
-from assent.permissions.repositories import ABOVE
+from assent.permissions.repositories import SETTLED_BY_RULES
 from assent.permissions.rules import RuleError, parse_rule
 from assent.permissions.shell_parts import Part
 from assent.permissions.text import has_hidden, names, too_big
@@ -39,7 +39,7 @@ def command_suggestions(parts: Sequence[Part], text: str) -> tuple[Suggestion, .
         return ()
     found: list[Suggestion] = []
     for part in parts:
-        if not part.known or part.outputs or part.repository_doubt not in ("", ABOVE) or not part.argv:
+        if not part.known or part.outputs or part.repository_doubt not in SETTLED_BY_RULES or not part.argv:
             return ()  # no rule would cover it, so none is offered
         if (rule := _command_rule(part)) is None:
             return ()
@@ -71,7 +71,9 @@ def path_suggestions(tool: str, located: Sequence[Located], roots: Sequence[str]
     return ()
 
 
-def host_suggestions(host: str) -> tuple[Suggestion, ...]:
+def host_suggestions(host: str, *, long: bool = False) -> tuple[Suggestion, ...]:
+    if long:
+        return _both(f"WebFetch(domain:{host}, query)", f"fetching pages from {host}, and sending it long queries")
     return _both(f"WebFetch(domain:{host})", f"fetching pages from {host}")
 
 

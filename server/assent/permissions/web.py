@@ -11,6 +11,10 @@ import unicodedata
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from assent.types.addresses import is_public
+
+MAX_CARRIED = 256  # characters of a path or a query that a rule for the host covers: more could carry data out
+
 _LABEL = r"(?!-)[a-z0-9_-]{1,63}(?<!-)"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NUMBERS = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+))*")
@@ -26,6 +30,7 @@ class Site:
     port: int | None = None
     private: bool = False
     doubt: str = ""
+    long: bool = False  # its path or query could carry data out
 
 
 def site_of(url: str) -> Site:
@@ -55,12 +60,16 @@ def site_of(url: str) -> Site:
     if not given.isascii() and "xn--" not in host:
         return Site(host=host, private=is_private(host), doubt="the host is written with letters that only look plain")
     odd_port = port if port is not None and port != DEFAULT_PORTS[parts.scheme] else None
-    return Site(host=host, port=odd_port, private=is_private(host), doubt=_number_doubt(host))
+    long = len(parts.query) > MAX_CARRIED or len(parts.path) > MAX_CARRIED
+    return Site(host=host, port=odd_port, private=is_private(host), doubt=_number_doubt(host), long=long)
 
 
-def host_matches(site: Site, pattern: str) -> bool:
-    """Exact, or one or more labels below for `*.x`. A doubtful URL or an unusual port matches nothing."""
-    if site.doubt or site.port is not None or not site.host:
+def host_matches(site: Site, pattern: str, *, any_length: bool = False) -> bool:
+    """Exact, or one or more labels below for `*.x`. A doubtful URL or an unusual port matches nothing.
+
+    Nor does a path or query long enough to carry data out, unless the rule says so.
+    """
+    if site.doubt or site.port is not None or not site.host or (site.long and not any_length):
         return False
     if pattern.startswith("*."):
         return site.host.endswith(pattern[1:])
@@ -83,11 +92,9 @@ def is_private(host: str) -> bool:
     if host == "localhost" or host.endswith(_LOCAL_SUFFIXES):
         return True
     try:
-        address = ipaddress.ip_address(_plain_number(host))
+        return not is_public(_plain_number(host))
     except ValueError:
         return "." not in host  # a single label is a name of the local network
-    mapped = getattr(address, "ipv4_mapped", None) or getattr(address, "sixtofour", None) or _embedded(address)
-    return not address.is_global or address.is_multicast or (mapped is not None and not mapped.is_global)
 
 
 def _plain_number(host: str) -> str:
@@ -98,16 +105,6 @@ def _plain_number(host: str) -> str:
         return socket.inet_ntoa(socket.inet_aton(host))
     except OSError:
         return host
-
-
-_EMBEDDING = tuple(ipaddress.IPv6Network(network) for network in ("::/96", "64:ff9b::/96", "64:ff9b:1::/48"))
-"""IPv6 networks whose last 32 bits are an IPv4 address: the old compatible form, and translation (NAT64)."""
-
-
-def _embedded(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    if isinstance(address, ipaddress.IPv6Address) and any(address in network for network in _EMBEDDING):
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return None
 
 
 def _number_doubt(host: str) -> str:

@@ -1,0 +1,145 @@
+"""What a command touches below the names it gives: trees that it reads, copies, moves, removes or unpacks.
+
+Where files would be taken away or brought along, those that are there are looked at; where their names stand somewhere
+else (an archive, another machine), nobody can tell, and that asks.
+"""
+
+from collections.abc import Iterator
+
+from assent.permissions import globs, trees
+from assent.permissions.case import Case
+from assent.permissions.paths import Located, fold, under
+from assent.permissions.protected import protected_name
+from assent.permissions.rules import Rule
+from assent.permissions.shell_git import without_global_flags
+from assent.permissions.shell_parts import Carried, Part, PathUse
+from assent.permissions.text import names
+
+_TREE_READERS = names("""
+    grep egrep fgrep rgrep zgrep bzgrep xzgrep zegrep ag ack ack-grep ugrep ug pt sift rg ripgrep find fd fdfind cp
+    rsync scp ditto tar bsdtar gtar zip 7z 7za cpio pax diff rclone restic borg mv tree du ls
+""")
+"""Programs that, with a flag the table does not know, may read everything below a name."""
+
+
+def reads_below(case: Case, rule: Rule, part: Part) -> bool:
+    """May it read a file that the rule keeps back, somewhere below a name it gives?"""
+    program = part.argv[0].rpartition("/")[2] if part.argv else ""
+    if part.weak or not (part.recursive or (not part.harmless and program in _TREE_READERS)):
+        return False
+    if program == "git":
+        return any(_may_lie_below(case, rule, root) for root in case.roots)  # its history is the whole repository's
+    starts = [located.target for use in (*part.reads, *part.maybe) for located in _located(case, use)]
+    return any(_may_lie_below(case, rule, start) for start in starts)
+
+
+def changes_below(case: Case, rule: Rule, part: Part) -> bool:
+    """May it change, remove or create a file that the rule keeps back, somewhere below a name it gives?"""
+    if part.weak:
+        return False
+    for use in (*part.spreads, *_arrivals(part)):
+        if case.locations(use) is None or any(
+            _may_lie_below(case, rule, located.target) for located in _located(case, use)
+        ):
+            return True
+    if any(_holds(case, rule, located) for use in _taken_away(part) for located in _located(case, use)):
+        return True
+    patterns = case.patterns(rule)
+    return any(
+        any(pattern.fullmatch(fold(path)) for pattern in patterns)
+        for carried in part.carried
+        for path in _landing(case, carried) or ("/",)
+    )
+
+
+def protected_below(case: Case, part: Part) -> str | None:
+    """Why the iron gate asks about files that the command does not name."""
+    said = " ".join(part.argv)
+    for use in _arrivals(part):
+        if any(_ours(case, located.target) for located in _located(case, use)):
+            return f"Nobody can tell which files `{said}` would put into `{use.word.text}`."
+    for carried in part.carried:
+        targets = [located for located in _located(case, carried.target) if _ours(case, located.target)]
+        landing = _landing(case, carried) if targets else ()
+        if landing is None:
+            return f"Nobody can tell which files `{said}` would put into `{carried.target.word.text}`."
+        for path in landing:
+            if reason := protected_name(path, case.roots):
+                return f"`{said}` would put something protected into `{carried.target.word.text}`: {reason}."
+    for use in _taken_away(part):
+        for located in _located(case, use):
+            if trees.any_below(located.target, lambda path: protected_name(path, ()) is not None, copies=False):
+                return f"`{said}` would remove or move something protected below `{use.word.text}`."
+    return None
+
+
+def _located(case: Case, use: PathUse) -> tuple[Located, ...]:
+    return case.locations(use) or ()
+
+
+def _arrivals(part: Part) -> tuple[PathUse, ...]:
+    if part.argv[:1] != ("git",):
+        return part.arrives
+    name, *rest = without_global_flags(part.argv[1:]) or ("",)
+    looks = {"--check", "--stat", "--numstat", "--summary"} & set(rest)
+    return part.spreads if name in ("apply", "am") and not looks else ()
+
+
+def _taken_away(part: Part) -> tuple[PathUse, ...]:
+    """What it removes or moves. `git rm` and `git mv` name it like `rm` and `mv`; `git clean` only where to look."""
+    if part.argv[:1] == ("git",) and without_global_flags(part.argv[1:])[:1] in (("rm",), ("mv",)):
+        return (*part.removes, *part.maybe)
+    return part.removes
+
+
+def _ours(case: Case, path: str) -> bool:
+    """Where protected names mean something: in a workspace, in the home, or above either."""
+    return any(under(path, place) or under(place, path) for place in (*case.roots, case.context.home.rstrip("/")))
+
+
+def _may_lie_below(case: Case, rule: Rule, start: str) -> bool:
+    """Could a file that the rule speaks of be below, whether it is there now or not?"""
+    return any(under(prefix, fold(start)) or under(fold(start), prefix) for prefix in _prefixes(case, rule))
+
+
+def _prefixes(case: Case, rule: Rule) -> list[str]:
+    patterns = globs.absolute_patterns(rule.path or "", roots=case.roots, home=case.context.home, wide=True)
+    return [fold(globs.literal_prefix(pattern) or "/") for pattern in patterns]
+
+
+def _holds(case: Case, rule: Rule, located: Located) -> bool:
+    """Is the place that the rule names below, or a file that it speaks of? Too many files to look at count as yes."""
+    start = fold(located.target)
+    prefixes = _prefixes(case, rule)
+    if any(under(prefix, start) and prefix != "/" for prefix in prefixes):
+        return True
+    if not any(under(start, prefix) for prefix in prefixes):
+        return False
+    patterns = case.patterns(rule)
+
+    def speaks(path: str) -> bool:
+        return any(pattern.fullmatch(f"{start}/{fold(path)}") for pattern in patterns)
+
+    return trees.any_below(located.target, speaks) is not False
+
+
+def _landing(case: Case, carried: Carried) -> tuple[str, ...] | None:
+    """Where what is carried would lie: below the target under its own name, or in its place. None: nobody can tell."""
+    sources = _located(case, carried.source)
+    if carried.deep and not any(source.exists for source in sources):
+        return None
+    try:
+        return tuple(_landed(case, carried, sources))
+    except trees.TooMany:
+        return None
+
+
+def _landed(case: Case, carried: Carried, sources: tuple[Located, ...]) -> Iterator[str]:
+    for source in sources:
+        own = source.written.rpartition("/")[2]
+        inside = ["", *(f"/{path}" for path in trees.below(source.target))] if carried.deep else [""]
+        for target in _located(case, carried.target):
+            for name in target.names:
+                for path in inside:
+                    yield f"{name}{path}"
+                    yield f"{name}/{own}{path}"

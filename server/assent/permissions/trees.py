@@ -1,0 +1,48 @@
+"""What lies below a folder right now: for commands that copy, move or remove whole trees without naming the files.
+
+Looks at names only, never follows links, and gives up where there is too much to look at: then nobody can tell, and
+the caller asks.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+
+MAX_ENTRIES = 2000
+
+_COME_BACK = frozenset({"node_modules", ".venv", "venv", "site-packages", "__pycache__", ".tox", ".nox", ".cache"})
+"""Folders that one command fills again: what is protected in them is a copy."""
+
+
+class TooMany(Exception):
+    """More entries than anybody looks at while somebody waits."""
+
+
+def below(start: str, *, copies: bool = True) -> Iterator[str]:
+    """Everything below `start`: paths relative to it; below a file there is nothing. Raises TooMany.
+
+    Without `copies`, what package managers have put there is left out.
+    """
+    pending = [""]
+    left = MAX_ENTRIES
+    while pending:
+        folder = pending.pop()
+        try:
+            with os.scandir(os.path.join(start, folder)) as entries:  # noqa: PTH118  Path is slow here
+                for entry in entries:
+                    left -= 1
+                    if left < 0:
+                        raise TooMany
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    yield path
+                    if (copies or entry.name not in _COME_BACK) and entry.is_dir(follow_symlinks=False):
+                        pending.append(path)
+        except OSError:
+            continue  # not a folder, or one that the command could not enter either
+
+
+def any_below(start: str, wanted: Callable[[str], bool], *, copies: bool = True) -> bool | None:
+    """Is there such a path below? None when nobody can tell."""
+    try:
+        return any(map(wanted, below(start, copies=copies)))
+    except TooMany:
+        return None

@@ -1,0 +1,109 @@
+"""Everyday forms of programs that can do anything: the form that only reads goes unasked, every neighbour asks."""
+
+import gzip
+import json
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from permissions.oracle import environment
+from permissions.scratch import Scratch, make_scratch
+
+FINE = [
+    "npm ls", "npm ls --depth=0", "npm list --all --json react @types/node", "pip list", "pip3 list --format=json -l", "pip show requests", "pip show -f pip", "printenv PATH", "printenv HOME USER",
+    "go version", "go --version", "docker --version", "rustc --version", "cargo --version", "cargo -V", "python3 -I -m json.tool x.json", "python3 -I -m json.tool --sort-keys --indent 2 x.json", "python -I -m json.tool", "tar tf x.tar", "tar -tzf x.tar.gz", "tar tvf x.tar README.md",
+    "unzip -l x.zip", "unzip -v x.zip README.md", "zcat x.gz", "zcat x.gz a.tgz", "bzcat x.bz2", "xzcat x.xz", "gunzip -c x.gz", "gzip -dc x.gz", "gzip -l x.gz", "diff -r sub sub", "diff -r --no-dereference . sub",
+    "diff -rq sub sub", "cat /etc/os-release", "head -n 5 /proc/cpuinfo", "grep NAME /etc/os-release",
+]  # fmt: skip
+ASKED = [
+    "npm", "npm ll", "npm ls --logs-dir=x", "npm ls --prefix=..", "npm ls ./x", "npm ls /", "npm ls $USER", "npm ls *", "npm install", "npm ls --node-options=x", "pip", "pip list --outdated", "pip list -o", "pip list x",
+    "pip list --path=..", "pip list --log=x", "pip show --log x pip", "pip show ./x", "pip freeze", "pip install x", "printenv", "printenv -0", "printenv AWS_SECRET_ACCESS_KEY", "printenv $USER", "env", "go", "go build",
+    "go version x", "go version -m x", "cargo --version --verbose", "rustc -vV", "cargo version", "python3 -m json.tool x.json", "python3 -I -m json.tool x.json out.json", "python3 -I -m json.tool x.json --indent 2",
+    "python3 -I -m json.tool --inde 2", "python3 -I -m http.server", "python3 -I x.py", "python3 -I -m json.tool *", "python3 -I -m json.tool ~/.ssh/id_rsa", "tar tf", "tar xf x.tar", "tar tf host:x.tar", "tar tf x.tar -x",
+    "tar tf x.tar --to-command=sh", "tar tfx x.tar", "tar tIf sh x.tar", "tar tf -x", "tar -t -f x.tar", "tar tf *", "tar tf ~/.ssh/x.tar", "tar txf x.tar", "unzip x.zip", "unzip -l", "unzip -l x.zip -d out", "unzip -lo x.zip",
+    "unzip -l 'x*'", "unzip -l *.zip", "unzip -p x.zip", "unzip -l ~/.ssh/x.zip", "zcat x", "zcat -S .py a.py", "zcat *.gz", "zcat ~/.ssh/x.gz", "zcat -- x.gz", "gunzip x.gz", "gunzip -ck x.gz", "gzip x.gz", "gzip -d x.gz",
+    "gzip -cd", "cat /etc/passwd", "cat /etc/hostname", "cat /proc/self/environ", "diff -r sub $USER", "diff -r s* sub", "diff --recursive=x sub sub", "diff -r sub ../ws-evil",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", FINE)
+def test_a_form_that_only_reads_goes_unasked(plain_ws: Scratch, command: str) -> None:
+    assert plain_ws.bash(command).decision == "allow", plain_ws.bash(command).reason
+    assert plain_ws.bash(command, trusted=False).decision == "allow"
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_every_other_form_asks(plain_ws: Scratch, command: str) -> None:
+    if command == "gzip -cd":
+        assert plain_ws.bash(command).decision == "allow"  # its input
+        return
+    assert plain_ws.bash(command).decision != "allow"
+
+
+def test_a_rule_for_such_a_program_still_covers_its_other_forms(plain_ws: Scratch) -> None:
+    assert plain_ws.bash("npm install", allow=["Bash(npm:*)"]).decision == "allow"
+    assert plain_ws.bash("zcat x", allow=["Bash(zcat:*)"]).decision == "allow"
+
+
+def test_directories_are_compared_unasked_only_while_no_link_leads_out_of_them(ws: Scratch) -> None:
+    assert ws.bash("diff -r sub sub/deep").decision == "allow"
+    assert ws.bash("diff -r sub sub/deep", deny=["Read(sub/deep/**)"]).decision != "allow"
+    assert ws.bash("touch x && diff -r sub sub", mode="acceptEdits").decision == "ask"  # the line could make the link
+    assert ws.bash("diff -r . sub").decision == "ask"  # the workspace holds a link to a key
+    (ws.root / "sub/deep/out").symlink_to(ws.home)
+    assert ws.bash("diff -r sub sub/deep").decision == "ask"
+    assert ws.bash("cd $y; diff sub sub").decision == "ask"
+    (ws.root / "sub/deep/out").unlink()
+    for number in range(1001):
+        (ws.root / "sub/deep" / str(number)).touch()
+    assert ws.bash("diff -r sub sub/deep").decision == "ask"
+    assert ws.bash("diff -r --no-dereference sub sub/deep").decision == "allow"
+    assert ws.bash("diff sub nowhere").decision == "ask"
+
+
+def _tree(ws: Scratch) -> set[str]:
+    return {str(path) for base in (ws.root, ws.home) for path in base.rglob("*")}
+
+
+def test_they_leave_nothing_behind_when_they_run(tmp_path: Path) -> None:
+    """With a project's configuration that would make npm write and look for newer versions."""
+    ws = make_scratch(tmp_path, key=False)
+    (ws.root / "package.json").write_text(json.dumps({"name": "x", "version": "1.0.0"}))
+    (ws.root / ".npmrc").write_text("logs-dir=./logs\ncache=./cache\nupdate-notifier=true\n")
+    (ws.root / "x.gz").write_bytes(gzip.compress(b"hello\n"))
+    with zipfile.ZipFile(ws.root / "x.zip", "w") as archive:
+        archive.writestr("a", "b")
+    before = _tree(ws)
+    for command in (
+        "npm ls",
+        "pip list",
+        "zcat x.gz",
+        "unzip -l x.zip",
+        "python3 -I -m json.tool x.json",
+        "diff -r sub sub",
+    ):
+        if shutil.which(command.split()[0]) is None:
+            continue
+        assert ws.bash(command).decision == "allow"
+        subprocess.run(
+            ["bash", "--norc", "-c", command], cwd=ws.root, env=environment(ws), stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert _tree(ws) == before, command
+
+
+@pytest.mark.parametrize("name", ["rust-toolchain", "rust-toolchain.toml"])
+def test_a_rust_program_says_its_version_unasked_unless_a_file_chooses_the_program(ws: Scratch, name: str) -> None:
+    assert ws.bash("cd sub && cargo --version").decision == "allow"
+    assert ws.bash(f"touch {name} && cargo --version", mode="acceptEdits").decision == "ask"
+    assert ws.bash("cd $y && cargo --version").decision == "ask"
+    (ws.root / name).symlink_to("nowhere")
+    answer = ws.bash("cd sub && cargo --version")
+    assert answer.decision == "ask" and "rust-toolchain" in (answer.reason or "")
+
+
+def test_a_name_with_a_null_byte_in_it_is_judged_and_never_allowed(plain_ws: Scratch) -> None:
+    assert plain_ws.bash("diff -r sub 'a\0b'").decision != "allow"
