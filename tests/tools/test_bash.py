@@ -10,10 +10,12 @@ import pytest
 from assent.storage.spill import SpillFolder
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
-from assent.tools.environment import child_environment, hardened, safe_path
+from assent.tools.environment import child_environment, hardened
+from assent.tools.fence import Fences
 from assent.tools.ripgrep import system_program
 from assent.tools.shell_process import Keeper
 from assent.types.errors import ToolError
+from assent.types.programs import safe_path
 from toolbox import Toolbox, gone
 
 SECRET = "sk-ant-test-not-a-real-key"
@@ -239,16 +241,39 @@ def test_a_hardened_path_holds_nothing_of_the_workspace(tmp_path: Path) -> None:
     assert env["GIT_CONFIG_COUNT"].isdigit()
 
 
-async def test_a_command_is_fenced_when_there_is_a_fence(box: Toolbox) -> None:
-    seen: list[tuple[bool, tuple[str, ...]]] = []
+def test_a_hardened_environment_holds_no_variable_that_is_named_like_a_secret() -> None:
+    secrets = ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "npm_config__authToken", "PGPASSWORD")
+    env = hardened({**dict.fromkeys(secrets, "x"), "PATH": "/bin", "VIRTUAL_ENV": "/v", "LS_COLORS": "x"}, roots=[])
+    assert not env.keys() & set(secrets)
+    assert env["VIRTUAL_ENV"] == "/v"
+    assert env["LS_COLORS"] == "x"
 
-    def fence(argv: Sequence[str], read_only: bool, roots: Sequence[str]) -> Sequence[str]:
-        seen.append((read_only, tuple(roots)))
-        return ["/usr/bin/env", "FENCED=1", *argv]
 
-    box.tools["Bash"] = Bash(fence=fence)
-    assert await box.text("Bash", command="echo $FENCED") == "1"
-    assert seen == [(False, (str(box.root), str(box.root)))]
+def test_a_hardened_environment_lets_no_variable_load_code_or_write_files() -> None:
+    names = """
+        LD_DEBUG_OUTPUT LD_AUDIT PYTHONUSERBASE PYTHONWARNINGS PIP_PYTHON PIP_LOG npm_config_node_options NODE_V8_COVERAGE
+        PERL5OPT RUBYOPT PHPRC GIT_CONFIG_SYSTEM GIT_TRACE2_EVENT MAGIC CURL_HOME DOCKER_CONFIG GCONV_PATH GOENV
+    """
+    env = hardened({**dict.fromkeys(names.split(), "./evil"), "PATH": "/bin"}, roots=[])
+    assert "./evil" not in env.values()
+
+
+def test_a_hardened_environment_takes_nothing_of_the_workspace_for_the_user_s_configuration(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    for value in (f"{tmp_path}/evil", "evil", f"/etc/xdg:{tmp_path}/link/evil"):
+        env = hardened({"PATH": "/bin", "HOME": value, "XDG_CONFIG_HOME": value}, roots=[str(tmp_path)])
+        assert not {"HOME", "XDG_CONFIG_HOME"} & env.keys(), value
+    env = hardened({"PATH": "/bin", "HOME": str(tmp_path), "XDG_CONFIG_DIRS": "/etc/xdg"}, roots=[str(tmp_path)])
+    assert env["HOME"] == str(tmp_path)
+    assert env["XDG_CONFIG_DIRS"] == "/etc/xdg"
+
+
+async def test_what_the_chain_said_decides_whether_a_command_is_fenced(box: Toolbox) -> None:
+    """Not what the tool thinks of it: a person may have allowed what the reader calls reading, somewhere else."""
+    box.tools["Bash"] = Bash(is_read_only=lambda _command, _cwd, _roots: True, fence=Fences().make())
+    for fenced, private in ((True, True), (False, False), (None, True)):
+        output = await box.call_in(box.context(fenced=fenced), "Bash", {"command": "echo $TMPDIR"})
+        assert ("/assent-" in str(output.content)) == private
 
 
 async def test_only_commands_judged_read_only_run_beside_others() -> None:  # T2

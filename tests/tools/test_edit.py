@@ -202,7 +202,7 @@ async def test_what_the_user_decided_and_new_diagnostics_reach_the_model(box: To
     assert output.summary == "1 of 2 hunks accepted"
     assert [proposal for _, proposal in reviewed.applied] == ["p1"]
     mark = box.state.read_files["/r/a.txt"]
-    assert (mark.sha256, mark.version, mark.in_view) == ("2", 4, False)
+    assert (mark.sha256, mark.version) == ("2", 4)
 
 
 async def test_a_rejected_edit_says_that_nothing_changed(box: Toolbox) -> None:

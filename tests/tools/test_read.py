@@ -1,7 +1,6 @@
 """Read: text, slices, pictures, PDF pages, notebooks, and the stub for a second look (T3, C7)."""
 
 import base64
-import dataclasses
 import io
 import json
 import sys
@@ -12,6 +11,7 @@ import pytest
 
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
+from assent.types.ports import ToolResultContent
 from toolbox import Toolbox
 
 PNG = base64.b64decode(
@@ -70,17 +70,24 @@ async def test_an_empty_file_and_another_encoding_are_said(box: Toolbox) -> None
 async def test_a_second_look_at_an_unchanged_file_is_a_stub_while_the_first_is_in_view(box: Toolbox) -> None:  # C7
     path = box.root / "a.txt"
     path.write_text("one\n")
-    first = await box.text("Read", file_path="a.txt")
-    assert "unchanged" in await box.text("Read", file_path="a.txt")
-    assert "one" in await box.text("Read", file_path="a.txt", offset=1)  # another part is another look
+    view: dict[str, ToolResultContent] = {}
 
-    mark = box.state.read_files[str(path)]
-    box.state.read_files[str(path)] = dataclasses.replace(mark, in_view=False)
-    assert await box.text("Read", file_path="a.txt", offset=1) == first
+    async def read(**raw: Any) -> ToolResultContent:
+        ctx = box.context(in_view=view.get)
+        view[ctx.tool_use_id] = (await box.call_in(ctx, "Read", {"file_path": "a.txt", **raw})).content
+        return view[ctx.tool_use_id]
 
-    await box.call("Read", file_path="a.txt")
+    first = await read()
+    assert "unchanged" in await read()
+    assert "one" in await read(offset=1)  # another part is another look
+
+    view.clear()
+    assert await read(offset=1) == first
+    view[box.state.read_files[str(path)].tool_use_id] = "     1→on… [The whole output was too long]"
+    assert await read(offset=1) == first
+
     path.write_text("two\n")
-    assert "two" in await box.text("Read", file_path="a.txt")
+    assert "two" in await read(offset=1)
 
 
 async def test_after_an_edit_the_file_is_shown_again(box: Toolbox) -> None:  # C7
@@ -149,7 +156,7 @@ async def test_without_the_optional_package_a_pdf_file_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)
     (box.root / "doc.pdf").write_bytes(b"%PDF-1.7")
-    assert "install assent[pdf]" in await box.error("Read", file_path="doc.pdf")
+    assert "install assent-lsp[pdf]" in await box.error("Read", file_path="doc.pdf")
 
 
 async def test_a_broken_pdf_file_is_told(box: Toolbox) -> None:

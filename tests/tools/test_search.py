@@ -1,6 +1,7 @@
 """Glob and Grep: what they find, in which order, how much of it, and the same without ripgrep (T4)."""
 
 import os
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from assent.tools import ripgrep
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.types.errors import ToolError
+from oddfiles import ODD, put
 from toolbox import Toolbox, gone
 
 RG = ripgrep.system_program()
@@ -320,3 +322,26 @@ async def test_ripgrep_and_plain_python_agree_on_random_trees(
     finally:
         for box in boxes:
             await box.jobs.close()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("name", [".gitignore", ".ignore", ".git/info/exclude"])
+async def test_a_rule_file_that_is_no_file_does_not_hold_a_search_up(tmp_path: Path, kind: str, name: str) -> None:
+    root = tmp_path / "project"
+    put(kind, root / name)
+    (root / "plain").write_text("needle")
+    box = Toolbox(root, tools=[Grep(find_rg=lambda: RG)])
+    with anyio.fail_after(10):
+        assert await box.text("Grep", pattern="needle") == "plain"
+    await box.jobs.close()
+
+
+@pytest.mark.timeout(60)
+def test_the_memory_of_a_search_has_an_end(tmp_path: Path) -> None:
+    assert RG is not None
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / ".gitignore").symlink_to("/dev/zero")
+    (tmp_path / "deep" / "plain").write_text("needle")
+    argv = ripgrep.bounded([RG, "--no-require-git", "needle"])
+    assert subprocess.run(argv, cwd=tmp_path, capture_output=True, check=False).returncode != 0

@@ -13,6 +13,7 @@ import pytest
 from assent.tools import sandbox
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
+from assent.tools.fence import Fences
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.tools.registry import builtin_tools
@@ -68,9 +69,9 @@ async def test_no_program_that_a_tool_starts_is_given_our_key(told: tuple[Toolbo
 async def test_no_fence_is_given_our_key_when_it_is_tried_or_used(told: tuple[Toolbox, Path]) -> None:
     box, seen = told
     bwrap = str(seen.parent / "bin" / "bwrap")
-    assert sandbox.detect(platform="linux", which=lambda _: bwrap, complaint=sandbox.complaint).kind != "bubblewrap"
-    fence = sandbox.make_fence(scope="all", found=sandbox.Found(kind="bubblewrap", bwrap=bwrap))
-    box.tools["Bash"] = Bash(secrets=lambda: [KEY], fence=fence)
+    found = sandbox.Found(kind="bubblewrap", bwrap=bwrap)
+    assert sandbox.complaint(found) is not None
+    box.tools["Bash"] = Bash(secrets=lambda: [KEY], fence=Fences(found=lambda: found).make(scope="all"))
     await box.call("Bash", command="true")
     text = seen.read_text()
     assert text.count("[bwrap]") == 2

@@ -175,7 +175,7 @@ async def test_an_agent_is_run_and_its_last_words_come_back(box: Toolbox) -> Non
         await box.call_in(ctx, "Agent", {**raw, "subagent_type": "nobody"})
     assert "cannot be started here" in await box.error("Agent", description="x", prompt="y")
     tool = box.tools["Agent"]
-    assert tool.concurrency_safe(tool.parse(raw)), "agents run side by side"
+    assert not tool.safe_in(tool.parse(raw), ctx), "what works on in the background cannot be called back"
 
 
 async def test_a_skill_is_loaded_by_name(box: Toolbox) -> None:

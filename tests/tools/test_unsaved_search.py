@@ -28,7 +28,7 @@ class Buffers(DiskWorkspace):
 
 
 class Box(Toolbox):
-    def __init__(self, root: Path, rg: str | None, may_read: ripgrep.MayRead | None = None) -> None:
+    def __init__(self, root: Path, rg: str | None, may_read: ripgrep.MayRead = ripgrep.everything) -> None:
         self.buffers = Buffers()
         tools = [Glob(may_read=may_read, find_rg=lambda: rg), Grep(may_read=may_read, find_rg=lambda: rg)]
         super().__init__(root, tools=tools, workspace=self.buffers)

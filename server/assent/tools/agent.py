@@ -34,13 +34,17 @@ class Agent(Tool[AgentInput]):
         return (
             "Give a task to a subagent, which works in a context of its own and answers once, with its last message. "
             "Use it for research over many files and for work that can go on beside yours; start several in one go "
-            "when they do not depend on each other. Do small things yourself. The agent knows nothing of this "
+            "when they do not depend on each other: those that only read work side by side, others one at a time. Do "
+            "small things yourself. The agent knows nothing of this "
             "conversation: put paths, facts and the wanted form of the answer into the prompt. The user does not see "
             "its answer: tell them what matters."
         ) + (f"\nAgents:\n{agents}" if agents else "")
 
-    def concurrency_safe(self, input: AgentInput) -> bool:
-        return True
+    def safe_in(self, input: AgentInput, ctx: ToolContext) -> bool:
+        """Only an agent that reads and nothing else can be repeated. One in the background cannot be called back."""
+        if ctx.agents is None:
+            return True  # it will not start at all
+        return not input.run_in_background and ctx.agents.reads_only(input.subagent_type)
 
     def title(self, input: AgentInput) -> str:
         return input.description

@@ -11,11 +11,13 @@ import anyio.to_thread
 from msgspec import Meta
 
 from assent.tools.environment import child_environment, hardened
+from assent.tools.fence import Fence, Wanted
 from assent.tools.jobs import Job, ShellJobs, exit_words, shell_program
-from assent.tools.shell_process import REPORT_FD
+from assent.tools.shell_process import REPORT_FD, Enclosure
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json, kept_where
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
+from assent.types.programs import user_path
 
 DEFAULT_TIMEOUT = 120_000
 LONGEST_TIMEOUT = 600_000
@@ -27,8 +29,6 @@ _TELL_CWD = f"trap 'pwd -P >&{REPORT_FD}' EXIT; "
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 ReadOnly = Callable[[str, str, Sequence[str]], bool]
 """Does a command only read, at this directory, in a workspace of these folders (none: the session's own)?"""
-Fence = Callable[[Sequence[str], bool, Sequence[str]], Sequence[str]]
-"""(argv, read_only, roots) → the argv to start instead: see `sandbox.plan`."""
 _ONE_MEANS_NO = frozenset(["grep", "egrep", "fgrep", "rg", "diff", "cmp", "test", "[", "pgrep", "find"])
 
 
@@ -106,17 +106,21 @@ class Bash(Tool[BashInput]):
     async def _run(self, input: BashInput, ctx: ToolContext, jobs: ShellJobs, unsaved: str) -> ToolOutput:
         if not os.path.isdir(ctx.cwd):  # noqa: PTH112, ASYNC240 -- one stat of a local folder, quicker than a thread
             raise ToolError(f"The working directory {ctx.cwd} is gone; the command was not run")
-        env = child_environment(os.environ, extra=ctx.env, secrets=self._secrets())
+        env = child_environment({**os.environ, "PATH": user_path()}, extra=ctx.env, secrets=self._secrets())
         env["PWD"] = ctx.cwd
-        read_only = self._is_read_only(input.command, ctx.cwd, ctx.roots)
-        if read_only:
+        judged = ctx.fenced if ctx.fenced is not None else self._is_read_only(input.command, ctx.cwd, ctx.roots)
+        if judged or self._is_read_only(input.command, ctx.cwd, ctx.roots):
             env = hardened(env, roots=(ctx.cwd, *ctx.roots))
         moves = not input.run_in_background and bool(_MOVES.search(input.command))
         script = _TELL_CWD + input.command if moves else input.command
         argv: Sequence[str] = [self._shell, "--norc", "--noprofile", "-c", script]
-        if self._fence is not None:
-            # in a thread: the first time, it tries out which sandbox works on this machine
-            argv = await anyio.to_thread.run_sync(self._fence, argv, read_only, (ctx.cwd, *ctx.roots))
+        enclosure: Enclosure | None = None
+        if self._fence is not None and self._fence.wants(judged=judged):
+            results = str(ctx.spill.folder) if ctx.spill is not None else ""
+            wanted = Wanted(argv=argv, env=env, judged=judged, cwd=ctx.cwd, roots=ctx.roots, results=results)
+            # in a thread: it looks at folders that may be slow, and the first time tries which fence works here
+            around = await anyio.to_thread.run_sync(self._fence.surround, wanted)
+            argv, env, enclosure = around.start.argv, dict(around.env), around.start.enclosure
         job = await jobs.start(
             argv,
             command=input.command,
@@ -125,6 +129,7 @@ class Bash(Tool[BashInput]):
             tool_use_id=ctx.tool_use_id,
             background=input.run_in_background,
             report=moves,
+            enclosure=enclosure,
         )
         if input.run_in_background:
             return _in_background(job, unsaved)
@@ -164,6 +169,8 @@ class Bash(Tool[BashInput]):
             )
         elif process.flooded:
             notes.append("The command wrote more than a gigabyte and was stopped")
+        elif process.unfenced and self._fence is not None:
+            raise self._fence.failed(process.error or "")
         elif process.error:
             raise ToolError(f"The command could not be run: {process.error}")
         elif process.status:

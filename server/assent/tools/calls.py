@@ -1,25 +1,30 @@
 """The way of one tool call (T1, T2): PreToolUse hooks, `prepare`, `can_use_tool`, `call`, PostToolUse hooks.
 
 `Caller.make` gives how it ended and never decides when it may run; that is the executor's. Rewritten input, by a hook
-or by the person asked, is parsed and prepared like any other. The clock of a timeout stands still while a person is
-being waited for.
+or by the person asked, is parsed, classed and prepared like any other. The clock of a timeout stands still while a
+person is being waited for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, cast
 
 import anyio
+import anyio.lowlevel
 
 from assent.tools.tool import AnyTool, Input, ToolContext, ToolOutput, as_json
-from assent.types.blocks import Block, Json, text_block
+from assent.types.blocks import Block, Json, text_block, text_of
+from assent.types.errors import ToolError, Unfenced
 from assent.types.hooks import HookCall, HookOutcome, Hooks
 from assent.types.messages import HookRan, Message, ToolProgress, ToolStarted
 from assent.types.permissions import Action, Allow, Deny
 from assent.types.ports import CanUseTool, EditPlan, Elicitation, ElicitationAnswer, HandleElicitation, ToolCall
 from assent.types.words import one_line
+
+logger = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted: the user stopped the turn before this call finished."
 REASON_LENGTH = 120  # of the model's words beside a hunk
@@ -68,6 +73,8 @@ class Call:
     input: Input | None = None
     safe: bool = True
     running: bool = False
+    held: bool = False  # running, but waits until it is alone: its input was rewritten to something unsafe
+    acted: bool = False  # part of it happened before it began: a hunk was accepted while others are still reviewed
     started: bool = False  # `tool.call` has begun: it may have touched the world
     result: CallResult | None = None
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -88,6 +95,8 @@ class Caller:
     session_id: str
     cwd: Callable[[], str]
     parent: str | None
+    rewritten: Callable[[Call], Awaitable[None]]  # its input is another one now: is it still safe where it is?
+    clock: Callable[[], float]
 
     async def make(self, call: Call) -> Ending:
         """Raises ToolError for what the model should know; anything else that is raised is a bug in the tool."""
@@ -100,11 +109,13 @@ class Caller:
         rewritten = [outcome.updated_input for outcome in before if outcome.updated_input is not None]
         if rewritten:
             given = call.input = cast("Input", tool.parse(dict(rewritten[-1])))
-        context = self.make_context(tool_use_id=call.id, progress=lambda text: self._progress(call, text))
+            await self.rewritten(call)
+        context = self.context(call)
         context.plan = _explained(await tool.prepare(given, context), call.said)
         verdict = await self.can_use_tool(self._question(call, tool, given, context, before))
         while isinstance(verdict, Allow) and verdict.updated_input is not None:
             given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
+            await self.rewritten(call)
             context.plan = _explained(await tool.prepare(given, context), call.said)
             if context.plan is None or _foreseen(context.plan, tool.action(given, cwd=context.cwd)):
                 break
@@ -113,14 +124,37 @@ class Caller:
         if isinstance(verdict, Deny):
             return Ending(ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts)
         context.proposal_id, context.other_proposals = verdict.proposal_id, verdict.other_proposals
-        output = await self._run(call, tool, given, context)
+        context.fenced = verdict.fenced
+        try:
+            try:
+                output = await self._run(call, tool, given, context)
+            except Unfenced:
+                # It was allowed because it would run inside a fence, and that did not close. The chain knows by now.
+                verdict = await self.can_use_tool(self._question(call, tool, given, context, before))
+                if isinstance(verdict, Deny):
+                    return Ending(
+                        ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts
+                    )
+                if verdict.updated_input is not None:
+                    given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
+                    await self.rewritten(call)
+                context.fenced = verdict.fenced
+                output = await self._run(call, tool, given, context)
+        except ToolError as error:
+            return await self._failed(call, given, "failed", str(error) or f"{call.name} failed.", contexts)
+        except Exception as error:
+            logger.exception("tool %s crashed", call.name)
+            words = f"{call.name} failed unexpectedly: {type(error).__name__}: {error}"
+            return await self._failed(call, given, "failed", words, contexts)
         if output is None:
             words = f"{call.name} timed out after {tool.timeout:g} s."
-            return Ending(ended="timeout", content=words, contexts=contexts)
+            return await self._failed(call, given, "timeout", words, contexts)
         if verdict.message:
             output = replace(output, content=_with_text(output.content, f"The user said: {verdict.message}"))
         data: Json = {"tool_input": as_json(given), "tool_response": output.content, "is_error": output.is_error}
         event: ToolHook = "PostToolUseFailure" if output.is_error else "PostToolUse"
+        if output.is_error:
+            data["error"] = text_of(output.content)
         after = await self._run_hooks(event, call, data, contexts)
         contexts += [outcome.text for outcome in after if outcome.status == "blocked" and outcome.text]
         return Ending(
@@ -130,6 +164,16 @@ class Caller:
             contexts=contexts,
             hook_stopped=_stopped(after),
         )
+
+    async def _failed(self, call: Call, given: Input, ended: Ended, words: str, contexts: list[str]) -> Ending:
+        """It raised, crashed or ran out of time: PostToolUseFailure hooks hear of that as of any failure."""
+        data: Json = {"tool_input": as_json(given), "tool_response": words, "error": words, "is_error": True}
+        after = await self._run_hooks("PostToolUseFailure", call, data, contexts)
+        contexts += [outcome.text for outcome in after if outcome.status == "blocked" and outcome.text]
+        return Ending(ended=ended, content=words, contexts=contexts, hook_stopped=_stopped(after))
+
+    def context(self, call: Call) -> ToolContext:
+        return self.make_context(tool_use_id=call.id, progress=lambda text: self._progress(call, text))
 
     def _question(
         self, call: Call, tool: AnyTool, given: Input, context: ToolContext, hooks: Sequence[HookOutcome]
@@ -147,20 +191,28 @@ class Caller:
             parent_tool_use_id=self.parent,
             hook_decision=decision,
             hook_reason=said[decision] if decision else "",
+            acted=lambda: _acted(call),
         )
 
     async def _run(self, call: Call, tool: AnyTool, given: Input, context: ToolContext) -> ToolOutput | None:
-        """The call itself, under its timeout; None when that ran out."""
-        call.started = True
-        self.emit(
-            ToolStarted(
-                tool_use_id=call.id,
-                tool=call.name,
-                input=as_json(given),
-                title=tool.title(given),
-                parent_tool_use_id=self.parent,
+        """The call itself, under its timeout; None when that ran out. Its time counts from here, without what a person
+        took to answer before it or inside it."""
+        # Whoever withdrew the answer while its verdict was on the way counts on nothing starting any more (L10).
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        call.began = self.clock()
+        if not call.started:
+            call.started = True
+            if context.elicit is not None:
+                context.elicit = self._uncounted(call, context.elicit)
+            self.emit(
+                ToolStarted(
+                    tool_use_id=call.id,
+                    tool=call.name,
+                    input=as_json(given),
+                    title=tool.title(given),
+                    parent_tool_use_id=self.parent,
+                )
             )
-        )
         if tool.timeout is None:
             return await tool.call(given, context)
         with anyio.move_on_after(tool.timeout) as scope:
@@ -168,6 +220,16 @@ class Caller:
                 context.elicit = _outside(scope, context.elicit)
             return await tool.call(given, context)
         return None
+
+    def _uncounted(self, call: Call, elicit: HandleElicitation) -> HandleElicitation:
+        async def asking(question: Elicitation) -> ElicitationAnswer:
+            asked = self.clock()
+            try:
+                return await elicit(question)
+            finally:
+                call.began += self.clock() - asked
+
+        return asking
 
     async def _run_hooks(self, event: ToolHook, call: Call, data: Json, contexts: list[str]) -> list[HookOutcome]:
         if not self.hooks.wants(event):
@@ -185,6 +247,10 @@ class Caller:
     def _progress(self, call: Call, text: str) -> None:
         if call.result is None:
             self.emit(ToolProgress(tool_use_id=call.id, text=text, parent_tool_use_id=self.parent))
+
+
+def _acted(call: Call) -> None:
+    call.acted = True
 
 
 def _explained(plan: EditPlan | None, said: str) -> EditPlan | None:

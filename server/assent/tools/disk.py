@@ -1,63 +1,34 @@
 """Reading and replacing one file on disk, safely.
 
-Reading never blocks and never reads without end: pipes, devices, directories and oversized files are refused at once,
-before they are opened and again after. Replacing is atomic (a temporary file beside the target, synced, renamed) and
-walks to the directory component by component without following links, so a link swapped in meanwhile is not followed.
+Reading is that of `types/regular_files`, with advice for the model. Replacing is atomic (a temporary file beside the
+target, synced, renamed) and walks to the directory component by component without following links, so a link swapped in
+meanwhile is not followed.
 Knows nothing of text, plans or editors; speaks in ToolErrors that say what to do.
 """
 
 import contextlib
 import errno
 import os
-import re
 import secrets
 import stat
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
 
+from assent.types import regular_files
 from assent.types.errors import FileMissing, ToolError
+from assent.types.regular_files import RefusedFile, RegularFile, read_regular
 
 MAX_BYTES = 64 * 1024 * 1024
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)  # file systems without hard links
-_PROCESS_SECRETS = re.compile(r"/proc/\d+/(?:task/\d+/)?(?:environ|mem|auxv)")
-_KINDS = (
-    (stat.S_ISDIR, "is a directory; list it with Glob, or with `ls` in Bash"),
-    (stat.S_ISFIFO, "is a named pipe, not a file; reading it could wait for ever"),
-    (stat.S_ISSOCK, "is a socket, not a file"),
-    (stat.S_ISCHR, "is a device, not a file"),
-    (stat.S_ISBLK, "is a device, not a file"),
-)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileBytes:
-    data: bytes
-    status: os.stat_result
-
-
-def read_bytes(path: str, *, limit: int = MAX_BYTES, directory: int | None = None) -> FileBytes:
+def read_bytes(path: str, *, limit: int = MAX_BYTES, directory: int | None = None) -> RegularFile:
     """The whole file. With `directory`, `path` is a bare name in it and is not followed if it is a link."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-    follow = directory is None
     try:
-        refuse_kind(path, os.stat(path, dir_fd=directory, follow_symlinks=follow), limit)
-        fd = os.open(path, flags if follow else flags | os.O_NOFOLLOW, dir_fd=directory)
+        return read_regular(path, limit=limit, follow=directory is None, directory=directory)
     except OSError as error:
         raise unusable(path, error) from None
-    try:
-        status = os.fstat(fd)
-        refuse_kind(path, status, limit)
-        _refuse_secrets(path, fd)
-        data = _read_all(fd, status.st_size, limit)
-    except OSError as error:
-        raise unusable(path, error) from None
-    finally:
-        os.close(fd)
-    if len(data) > limit:  # files of /proc and growing ones do not say their size
-        raise _too_large(path, len(data), limit)
-    return FileBytes(data=data, status=status)
 
 
 def status_of(path: str) -> os.stat_result:
@@ -73,11 +44,10 @@ def status_of(path: str) -> os.stat_result:
 
 def refuse_kind(path: str, status: os.stat_result, limit: int | None = None) -> None:
     """Raises ToolError for whatever is no plain file, and for one that is larger than the limit."""
-    for is_kind, words in _KINDS:
-        if is_kind(status.st_mode):
-            raise ToolError(f"{path} {words}")
-    if limit is not None and status.st_size > limit:
-        raise _too_large(path, status.st_size, limit)
+    try:
+        regular_files.refuse_kind(path, status, limit)
+    except RefusedFile as error:
+        raise unusable(path, error) from None
 
 
 def is_large_binary(path: str, status: os.stat_result) -> bool:
@@ -140,6 +110,8 @@ def replace(directory: int, name: str, data: bytes, *, old: os.stat_result | Non
 
 def unusable(path: str, error: OSError) -> ToolError:
     """What went wrong with a path, in words."""
+    if isinstance(error, RefusedFile):
+        return ToolError(f"{error}{_advice(error)}")
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:
             return FileMissing(f"{path} does not exist")
@@ -153,33 +125,12 @@ def unusable(path: str, error: OSError) -> ToolError:
             return ToolError(f"{path} cannot be used: {error.strerror or error}")
 
 
-def _refuse_secrets(path: str, fd: int) -> None:
-    """The environment and memory of a process may hold our key, and ours do: seen by where the path really led."""
-    try:
-        led = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115 -- a string is wanted
-    except OSError:
-        return  # no /proc, so none of its files either
-    if _PROCESS_SECRETS.fullmatch(led):
-        raise ToolError(f"{path} shows the environment or memory of a process, which may hold keys; it is not read")
-
-
-def _too_large(path: str, size: int, limit: int) -> ToolError:
-    return ToolError(
-        f"{path} is too large ({size:,} bytes; the limit is {limit:,}). "
-        "Use Grep to find the part you need, or Bash with head, tail or sed -n"
-    )
-
-
-def _read_all(fd: int, size: int, limit: int) -> bytes:
-    chunks: list[bytes] = []
-    total = 0
-    while total <= limit:
-        chunk = os.read(fd, min(max(size - total, 64 * 1024) + 1, limit + 1 - total))
-        if not chunk:
-            break
-        chunks.append(chunk)
-        total += len(chunk)
-    return b"".join(chunks)
+def _advice(error: RefusedFile) -> str:
+    if error.size is not None:
+        return ". Use Grep to find the part you need, or Bash with head, tail or sed -n"
+    if error.errno == errno.EISDIR:
+        return "; list it with Glob, or with `ls` in Bash"
+    return ""
 
 
 def _put_new(directory: int, temporary: str, name: str) -> None:

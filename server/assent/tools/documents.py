@@ -8,8 +8,7 @@ import msgspec
 from anyio import to_thread
 
 from assent.tools import disk
-from assent.tools.read_marks import mark
-from assent.tools.tool import ToolContext, ToolOutput
+from assent.tools.tool import ToolOutput
 from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ToolError
 from assent.types.ports import FileText
@@ -47,7 +46,7 @@ async def read_pdf(path: str, *, first: int, count: int | None) -> ToolOutput:
     return ToolOutput(content=text, summary=f"{shown} pages")
 
 
-def read_notebook(path: str, text: FileText, ctx: ToolContext, *, offset: int | None, limit: int | None) -> ToolOutput:
+def read_notebook(path: str, text: FileText, *, offset: int | None, limit: int | None) -> ToolOutput:
     """Cells with their ids, sources and outputs; as many as fit, from the offset on."""
     cells, language = notebook_cells(text)
     first = max(offset or 1, 1)
@@ -63,7 +62,6 @@ def read_notebook(path: str, text: FileText, ctx: ToolContext, *, offset: int | 
         pictures += seen
     if last < len(cells):
         shown.append(f"[Cells {first} to {last} of {len(cells)}; read on with offset {last + 1}]")
-    mark(ctx, path, text, shown=True, whole=first == 1 and last == len(cells), offset=offset, limit=limit)
     content = "\n".join(shown) or f"{path} is a notebook without cells."
     blocks: list[Block] = [text_block(content), *pictures[:NOTEBOOK_PICTURES]]
     return ToolOutput(content=blocks if pictures else content, summary=f"{last - first + 1} cells")
@@ -137,7 +135,7 @@ def _pdf_text(path: str, data: bytes, first: int, count: int) -> tuple[str, int]
         import pypdf
     except ImportError:
         raise ToolError(
-            f"{path} is a PDF file, and reading those needs the optional package pypdf (install assent[pdf]). "
+            f"{path} is a PDF file, and reading those needs the optional package pypdf (install assent-lsp[pdf]). "
             "Until then, pdftotext in Bash may help"
         ) from None
     try:

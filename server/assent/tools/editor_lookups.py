@@ -12,7 +12,7 @@ import anyio
 from msgspec import Meta
 
 from assent.tools.files import absolute
-from assent.tools.ripgrep import MayRead, shown_path
+from assent.tools.ripgrep import MayRead, everything, shown_path
 from assent.tools.text_edits import Lines, column, path_of, understood, uri_of
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json
@@ -100,10 +100,10 @@ async def place(input: PlaceInput, ctx: ToolContext) -> Json:
     return {"uri": uri_of(path), "position": at}
 
 
-async def located(ctx: ToolContext, value: object, may_read: MayRead | None) -> ToolOutput:
+async def located(ctx: ToolContext, value: object, may_read: MayRead) -> ToolOutput:
     """Locations as `path:line: text`."""
     found = cast("list[Json]", value if isinstance(value, list) else [value] if value else [])
-    allowed = may_read() if may_read is not None else None
+    allowed = may_read()
     told: list[str] = []
     texts: dict[str, Lines | None] = {}
     for location in found[:MOST]:
@@ -128,9 +128,10 @@ async def located(ctx: ToolContext, value: object, may_read: MayRead | None) -> 
 
 class Definition(EditorTool[PlaceInput]):
     name: ClassVar[str] = "Definition"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = PlaceInput
 
-    def __init__(self, may_read: MayRead | None = None) -> None:
+    def __init__(self, may_read: MayRead = everything) -> None:
         self._may_read = may_read
 
     def description(self) -> str:
@@ -143,9 +144,10 @@ class Definition(EditorTool[PlaceInput]):
 
 class References(EditorTool[PlaceInput]):
     name: ClassVar[str] = "References"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = PlaceInput
 
-    def __init__(self, may_read: MayRead | None = None) -> None:
+    def __init__(self, may_read: MayRead = everything) -> None:
         self._may_read = may_read
 
     def description(self) -> str:
@@ -158,6 +160,7 @@ class References(EditorTool[PlaceInput]):
 
 class Hover(EditorTool[PlaceInput]):
     name: ClassVar[str] = "Hover"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = PlaceInput
 
     def description(self) -> str:
@@ -171,6 +174,7 @@ class Hover(EditorTool[PlaceInput]):
 
 class Diagnostics(EditorTool[MaybeFileInput]):
     name: ClassVar[str] = "Diagnostics"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = MaybeFileInput
 
     def description(self) -> str:
@@ -206,6 +210,7 @@ class Diagnostics(EditorTool[MaybeFileInput]):
 
 class Symbols(EditorTool[SymbolsInput]):
     name: ClassVar[str] = "Symbols"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = SymbolsInput
 
     def description(self) -> str:

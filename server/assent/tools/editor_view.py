@@ -19,6 +19,7 @@ class CurrentSelectionInput(Input, frozen=True):
 
 class CurrentSelection(Tool[CurrentSelectionInput]):
     name: ClassVar[str] = "CurrentSelection"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = CurrentSelectionInput
 
     def description(self) -> str:

@@ -5,9 +5,11 @@ because the permission chain judges a command by its text. Pure: takes a mapping
 """
 
 import os
+import re
 from collections.abc import Collection, Mapping
 
-from assent.types.hardening import SCRUBBED_VARIABLES, hardening_env
+from assent.types.hardening import SCRUBBED_PREFIXES, SCRUBBED_VARIABLES, hardening_env
+from assent.types.programs import safe_path
 
 _SECRET_PREFIXES = ("ANTHROPIC_", "ASSENT_", "CLAUDE_CODE_")
 _SECRET_NAMES = frozenset({"CLAUDE_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"})
@@ -17,6 +19,10 @@ _TRAPS = frozenset((
     "GIT_CONFIG_COUNT", "OLDPWD",
 ))  # fmt: skip
 _INDIRECT = frozenset({"TAR_OPTIONS"})
+_KEPT_BACK = re.compile(r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY", re.IGNORECASE)
+"""Variables that no command needs in order to read: what a project's files make a program print holds none of them."""
+_CONFIGURES = frozenset(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS"))
+"""Where programs look for the user's own configuration: the project's files must not be taken for it."""
 _QUIET = {  # nobody is there to answer a prompt or to leave a pager
     "TERM": "dumb",
     "PAGER": "cat",
@@ -43,17 +49,25 @@ def child_environment(
 
 def hardened(env: Mapping[str, str], *, roots: Collection[str]) -> dict[str, str]:
     """For commands that run without asking: git runs no code from a repository, PATH holds nothing of the project."""
-    safe = {name: value for name, value in env.items() if name not in _INDIRECT and name not in SCRUBBED_VARIABLES}
+    safe = {
+        name: value
+        for name, value in env.items()
+        if name not in _INDIRECT
+        and name not in SCRUBBED_VARIABLES
+        and not name.startswith(SCRUBBED_PREFIXES)
+        and not _KEPT_BACK.search(name)
+        and not (name in _CONFIGURES and _leads_inside(value, roots))
+    }
     return {**safe, **hardening_env(), "PATH": safe_path(env.get("PATH", os.defpath), outside=roots)}
 
 
-def safe_path(path: str, *, outside: Collection[str] = ()) -> str:
-    """PATH without relative and empty entries, and without those inside the given folders."""
-    kept = [entry for entry in path.split(os.pathsep) if entry.startswith("/")]
-    for root in outside:
-        inside = root.rstrip("/") + "/"
-        kept = [entry for entry in kept if not (os.path.realpath(entry) + "/").startswith(inside)]
-    return os.pathsep.join(kept) or os.defpath
+def _leads_inside(value: str, roots: Collection[str]) -> bool:
+    """Does one of the folders lie in a workspace? The workspace itself may be the home."""
+    real = [os.path.realpath(root) for root in roots]
+    return any(
+        not folder.startswith("/") or any(os.path.realpath(folder).startswith(f"{root}/") for root in real)
+        for folder in value.split(os.pathsep)
+    )
 
 
 def _passes(name: str) -> bool:

@@ -66,6 +66,8 @@ class ToolExecutor:
             session_id=session_id,
             cwd=cwd,
             parent=parent_tool_use_id,
+            rewritten=self._class_again,
+            clock=clock,
         )
         self._calls: list[Call] = []
         self._said = ""
@@ -95,7 +97,7 @@ class ToolExecutor:
     @property
     def unsafe_started(self) -> bool:
         """From here on the answer cannot be taken back (L10)."""
-        return any(call.started and not call.safe for call in self._calls)
+        return any((call.started or call.acted) and not call.safe for call in self._calls)
 
     def heard(self, text: str) -> None:
         """What the model says between its calls; the calls after it are shown with these words as their reason."""
@@ -110,7 +112,7 @@ class ToolExecutor:
             return
         try:
             call.input = cast("Input", call.tool.parse(call.raw))
-            call.safe = call.tool.safe_at(call.input, cwd=self._caller.cwd())
+            call.safe = self._is_safe(call)
         except ToolError as error:
             self._settle(call, Ending(ended="invalid", content=str(error)))
         except Exception:
@@ -126,7 +128,6 @@ class ToolExecutor:
     async def finish(self) -> tuple[CallResult, ...]:
         """Every result, in the order asked, once all calls have ended."""
         while any(call.result is None for call in self._calls):
-            self._changed = anyio.Event()
             await self._changed.wait()
         return self.results()
 
@@ -144,6 +145,32 @@ class ToolExecutor:
         call = Call(id=str(block.get("id", "")), name=name, raw=block.get("input"), said=self._said)
         self._calls.append(call)
         return call
+
+    def _is_safe(self, call: Call) -> bool:
+        assert call.tool is not None and call.input is not None
+        return call.tool.safe_in(call.input, self._caller.context(call))
+
+    async def _class_again(self, call: Call) -> None:
+        """A rewritten call is judged by what it does now. One that became unsafe goes on once it is alone (L10, T2)."""
+        call.safe = self._is_safe(call)
+        call.held = not call.safe
+        self._tell_change()
+        self._pump()
+        try:
+            while call.held and any(self._goes_before(other, call) for other in self._calls):
+                await self._changed.wait()
+        finally:
+            call.held = False
+
+    def _goes_before(self, other: Call, call: Call) -> bool:
+        """What is at work, and of several that wait to be alone the one asked for first."""
+        if other is call or not other.running:
+            return False
+        return not other.held or self._calls.index(other) < self._calls.index(call)
+
+    def _tell_change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
 
     def _pump(self) -> None:
         """Start what may start now, in the order asked."""
@@ -216,7 +243,7 @@ class ToolExecutor:
             self._failed_bash = True
             for sibling in self._calls:
                 self._cancel(sibling, SIBLING_FAILED)
-        self._changed.set()
+        self._tell_change()
         if self._group is not None and not self._group.cancel_scope.cancel_called:
             self._pump()
 
@@ -230,7 +257,7 @@ class ToolExecutor:
                 is_error=result.ended != "done",
                 summary=result.summary,
                 content=blocks,
-                duration_ms=int((self._clock() - call.began) * 1000) if call.running else 0,
+                duration_ms=int((self._clock() - call.began) * 1000) if call.started else 0,
                 parent_tool_use_id=self._parent,
             )
         )

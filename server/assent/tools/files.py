@@ -17,6 +17,7 @@ from assent.tools import disk
 from assent.tools.encoding import NotText, decode, encode
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText
+from assent.types.regular_files import RegularFile
 
 T = TypeVar("T")
 
@@ -96,7 +97,7 @@ def write_plan(plan: EditPlan) -> FileText:
     )
 
 
-def _as_text(path: str, found: disk.FileBytes) -> FileText:
+def _as_text(path: str, found: RegularFile) -> FileText:
     try:
         decoded = decode(found.data)
     except NotText as error:

@@ -32,10 +32,11 @@ class GlobInput(Input, frozen=True):
 
 class Glob(Tool[GlobInput]):
     name: ClassVar[str] = "Glob"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = GlobInput
 
     def __init__(
-        self, *, may_read: ripgrep.MayRead | None = None, find_rg: ripgrep.Find = ripgrep.system_program
+        self, *, may_read: ripgrep.MayRead = ripgrep.everything, find_rg: ripgrep.Find = ripgrep.system_program
     ) -> None:
         self._may_read = may_read
         self._find_rg = find_rg
@@ -61,7 +62,8 @@ class Glob(Tool[GlobInput]):
         base, pattern = _base(input, ctx.cwd)
         if not stat.S_ISDIR(disk.status_of(base).st_mode):  # here, as a thread would cost more
             raise FileMissing(f"{base} is not a folder")
-        chosen = self._chosen(base, pattern)
+        may_read = self._may_read()
+        chosen = _chosen(base, pattern, may_read)
         held = _held(ctx.workspace.unsaved(), base, pattern)
         rg = self._find_rg()
         if rg is None:
@@ -71,7 +73,7 @@ class Glob(Tool[GlobInput]):
             flags = ["--files", "--null"]
             if name := name_pattern(pattern):
                 flags += ["--type-add", f"wanted:{name}", "--type", "wanted"]
-            take = _newest(base, chosen, held, by_name=_names_only(pattern) and self._may_read is None)
+            take = _newest(base, chosen, held, by_name=_names_only(pattern) and may_read is None)
             found, complete = await ripgrep.run(
                 rg, [*flags, "--"], ctx, take, folder=base, start=static_prefix(pattern)
             )
@@ -84,16 +86,16 @@ class Glob(Tool[GlobInput]):
             shown.append("[The search was cut short; these are not all the files]")
         return ToolOutput(content="\n".join(shown), summary=counted(found.total, "file"))
 
-    def _chosen(self, base: str, pattern: str) -> Choose:
-        """Keeps the names, relative to the base, that are wanted and may be shown."""
-        fullmatch = compiled(pattern).fullmatch
-        may_read = self._may_read() if self._may_read is not None else None
 
-        def choose(names: Iterable[str]) -> list[str]:
-            kept = [name for name in names if fullmatch(name)]
-            return kept if may_read is None else [name for name in kept if may_read(ripgrep.joined(base, name))]
+def _chosen(base: str, pattern: str, may_read: Callable[[str], bool] | None) -> Choose:
+    """Keeps the names, relative to the base, that are wanted and may be shown."""
+    fullmatch = compiled(pattern).fullmatch
 
-        return choose
+    def choose(names: Iterable[str]) -> list[str]:
+        kept = [name for name in names if fullmatch(name)]
+        return kept if may_read is None else [name for name in kept if may_read(ripgrep.joined(base, name))]
+
+    return choose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

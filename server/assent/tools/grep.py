@@ -50,10 +50,11 @@ class GrepInput(Input, frozen=True):
 
 class Grep(Tool[GrepInput]):
     name: ClassVar[str] = "Grep"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = GrepInput
 
     def __init__(
-        self, *, may_read: ripgrep.MayRead | None = None, find_rg: ripgrep.Find = ripgrep.system_program
+        self, *, may_read: ripgrep.MayRead = ripgrep.everything, find_rg: ripgrep.Find = ripgrep.system_program
     ) -> None:
         self._may_read = may_read
         self._find_rg = find_rg
@@ -97,7 +98,7 @@ class Grep(Tool[GrepInput]):
             numbers=input.numbers,
             context=bool(input.after or input.before or input.around),
             limit=input.head_limit,
-            may_read=self._may_read() if self._may_read is not None else None,
+            may_read=self._may_read(),
             unsaved={each: in_buffers.get(each) for each in buffers},
         )
         if text is not None:

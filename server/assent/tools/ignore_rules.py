@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from assent.tools.glob_pattern import translate
 from assent.types.errors import ToolError
+from assent.types.regular_files import RefusedFile, read_regular_text, refuse_kind
 
 _OF_GIT = (".gitignore", ".git/info/exclude")
 KINDS = (".rgignore", ".ignore", *_OF_GIT)  # the strongest first
@@ -72,6 +73,21 @@ def rules_above(path: str) -> Folder | None:
     return folder
 
 
+def rules_are_sound(path: str) -> bool:
+    """Is every rule file of this folder and those above it a file? rg would wait for a pipe and read a device whole."""
+    parts = os.path.realpath(path).split("/")
+    for count in range(1, len(parts) + 1):
+        folder = "/".join(parts[:count])
+        for name in (*KINDS, ".git/info/exclude"):
+            try:
+                refuse_kind(name, os.stat(f"{folder}/{name}"), _LARGEST)  # noqa: PTH116 -- strings
+            except RefusedFile:
+                return False
+            except OSError:
+                continue
+    return True
+
+
 def rules_above_exist(path: str) -> bool:
     """Could any folder above this one leave something out? Only the names of files are looked at."""
     parts = os.path.realpath(path).split("/")[:-1]
@@ -106,14 +122,8 @@ def parse_rule(line: str) -> Rule | None:
 def _rules(path: str) -> Iterable[Rule]:
     """The rules of a file, the last first: later lines win."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        text = read_regular_text(path, limit=_LARGEST)
     except OSError:
         return []
-    try:
-        text = os.read(fd, _LARGEST).decode("utf-8", "replace")
-    except OSError:
-        return []
-    finally:
-        os.close(fd)
     rules = (parse_rule(line) for line in text.removeprefix("﻿").split("\n"))
     return reversed([rule for rule in rules if rule is not None])

@@ -10,7 +10,8 @@ from typing import Literal
 
 import anyio
 
-from assent.tools.shell_process import Keeper, Process
+from assent.tools.shell_process import Enclosure, Keeper, Process
+from assent.tools.tool import Mine, anyone
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.ids import new_id
@@ -68,10 +69,13 @@ class ShellJobs:
         tool_use_id: str,
         background: bool = False,
         report: bool = False,
+        enclosure: Enclosure | None = None,
     ) -> Job:
         if sum(job.state == "running" for job in self._jobs.values()) >= MOST_RUNNING:
+            if enclosure is not None:
+                enclosure.discard()
             raise ToolError(f"{MOST_RUNNING} commands are running already; stop some with KillShell first")
-        process = await self.keeper.start(argv, cwd=cwd, env=env, report=report)
+        process = await self.keeper.start(argv, cwd=cwd, env=env, report=report, enclosure=enclosure)
         job = Job(command, process, tool_use_id=tool_use_id, background=background)
         self._jobs[job.job_id] = job
         process.on_end = lambda: self._ended(job)
@@ -99,9 +103,10 @@ class ShellJobs:
                 return job.job_id
         return None
 
-    def take_finished(self) -> list[Json]:
-        """Background jobs whose end the model has not heard of yet; each is given once (L11)."""
+    def take_finished(self, mine: Mine = anyone) -> list[Json]:
+        """Background jobs of calls that are `mine` whose end has not been told yet; each is given once (L11)."""
         ended = [job for job in self._jobs.values() if job.background and not job.told and job.state != "running"]
+        ended = [job for job in ended if mine(job.tool_use_id)]
         for job in ended:
             job.told = True
         return [job.as_json() for job in ended]

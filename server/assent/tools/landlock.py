@@ -1,137 +1,94 @@
-"""A launcher that fences itself in and then becomes the command: Landlock, no network, resource limits.
+"""Landlock rulesets: which parts of the file system a fenced command may read, run or write.
 
-Run as a script, on its own, with nothing but the standard library: `python -I -S landlock.py POLICY -- COMMAND…`, where
-POLICY is JSON `{"writable": [path], "network": bool}`. It either runs the command inside the fence or does not run it
-at all: exit status 126 and a sentence on stderr when the kernel would not cooperate.
+A ruleset is made here, in the server, handed to the supervisor as a descriptor, and entered by the command's process
+just before it becomes the command. Making one changes nothing for the process that makes it. Rules bind to what is at
+a path now, so a ruleset is made for each command: a file replaced since would be closed to an older one.
 """
 
-import contextlib
 import ctypes
-import json
 import os
-import resource
+import stat
 import struct
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable
+from functools import lru_cache
 
-_CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same on every Linux architecture
-_NO_NEW_PRIVS = 38
-_DROP_CAPABILITY = 24
-_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
-_WRITING = (0, 1, 3)  # chown, override of permissions, owner: what root's work on files takes
-_CAPABILITIES = 64  # more than there are
-_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_CREATE, _ADD = 444, 445  # the same on every Linux architecture
+_VERSION = 1
+_PATH_BENEATH = 1
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _IOCTL = 1 << 14, 1 << 15
-_READING = _EXECUTE | _READ_FILE | _READ_DIR
-_FILE_ONLY = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts")
-NOT_STARTED = 126
-LARGEST_FILE = 16 * 1024**3
-MOST_PROCESSES = 8192
+_RULE = struct.Struct("=Qi")
+_FILE_ONLY = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL
+_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}  # how many there are; 16 from version 5 on
+
+NAMES = READ_DIR
+READ = READ_FILE | READ_DIR
+RUN = READ | EXECUTE
+DEVICE = READ_FILE | WRITE_FILE | _TRUNCATE | _IOCTL
+EVERYTHING = (1 << 16) - 1
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+
+Rule = tuple[str, int]
 
 
 def abi_version() -> int:
-    """What the kernel offers: 0 when it has no Landlock."""
+    """What the kernel offers: 0 when it has no Landlock, or does not let us."""
     if not sys.platform.startswith("linux"):
         return 0
-    return max(0, _syscall(_CREATE, 0, 0, 1))
+    return max(0, _syscall(_CREATE, None, 0, _VERSION))
 
 
-def fence(*, writable: Sequence[str], network: bool) -> None:
-    """Restrict this process and all it starts. Raises OSError when that is not possible; then nothing may run."""
+def make_ruleset(rules: Iterable[Rule], *, network: bool) -> int:
+    """A descriptor of a new ruleset, which the caller closes. Raises OSError when the kernel does not give one.
+
+    What is not there needs no rule. Outside the rules nothing can be opened; processes outside get no signal and no
+    abstract socket is reached, from version 6 on.
+    """
     version = abi_version()
     if version < 1:
         raise OSError("this kernel has no Landlock")
-    if not network:
-        _leave_network(version)
-    handled = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
-    net = 0b11 if not network else 0
-    scoped = 0b11  # no signals and no abstract sockets to processes outside
-    attributes = struct.pack("QQQ", handled, net, scoped)[: 24 if version >= 6 else 16 if version >= 4 else 8]
-    ruleset = _checked(_syscall(_CREATE, ctypes.c_char_p(attributes), len(attributes), 0), "create a ruleset")
+    handled = (1 << _RIGHTS.get(version, 16)) - 1
+    attributes = struct.pack("QQQ", handled, 0 if network else 0b11, 0b11)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    ruleset = _checked(_syscall(_CREATE, attributes, size, 0), "make a Landlock ruleset")
     try:
-        _permit(ruleset, "/", _READING & handled)
-        for path in writable:
-            _permit(ruleset, path, handled)
-        for device in _DEVICES:
-            _permit(ruleset, device, handled)
-        libc = ctypes.CDLL(None, use_errno=True)
-        if os.geteuid() == 0:  # with all its powers root could look into other processes
-            for number in set(range(_CAPABILITIES)).difference(_WRITING):
-                libc.prctl(_DROP_CAPABILITY, number, 0, 0, 0)  # fails for those that do not exist
-        _checked(libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "give up new privileges")
-        _checked(_syscall(_RESTRICT, ruleset, 0), "enter the ruleset")
-    finally:
+        os.set_inheritable(ruleset, False)
+        for path, access in rules:
+            _permit(ruleset, path, access & handled)
+    except BaseException:
         os.close(ruleset)
-
-
-def limit_resources() -> None:
-    for kind, most in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, LARGEST_FILE),
-        (resource.RLIMIT_NPROC, MOST_PROCESSES),
-    ):
-        _soft, hard = resource.getrlimit(kind)
-        lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (lower, hard))
-
-
-def main(arguments: Sequence[str]) -> int:
-    policy, command = json.loads(arguments[0]), list(arguments[2:])
-    try:
-        limit_resources()
-        fence(writable=policy["writable"], network=policy["network"])
-    except (OSError, ValueError) as error:
-        sys.stderr.write(f"assent: the sandbox did not start, so the command was not run: {error}\n")
-        return NOT_STARTED
-    try:
-        os.execvp(command[0], command)
-    except OSError as error:
-        sys.stderr.write(f"{command[0]}: {error.strerror}\n")
-        return 127
-
-
-def _leave_network(version: int) -> None:
-    """An empty network namespace stops every protocol; Landlock alone only TCP, and only from version 4 on."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    uid, gid = os.getuid(), os.getgid()
-    if uid == 0 and libc.unshare(_NEW_NET) == 0:
-        return
-    if libc.unshare(_NEW_USER | _NEW_NET) == 0:
-        with contextlib.suppress(OSError):
-            Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
-        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
-        return
-    if version < 4:
-        raise OSError("this kernel cannot cut the network off")
+        raise
+    return ruleset
 
 
 def _permit(ruleset: int, path: str, access: int) -> None:
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there needs no permission
+        return
     try:
-        if not os.path.isdir(path):  # noqa: PTH112  Path is not needed in so small a program
+        if not stat.S_ISDIR(os.fstat(handle).st_mode):
             access &= _FILE_ONLY
-        rule = struct.pack("=Qi", access, handle)
-        _checked(_syscall(_ADD, ruleset, 1, ctypes.c_char_p(rule), 0), f"permit {path}")
+        if access:
+            rule = _RULE.pack(access, handle)
+            _checked(_syscall(_ADD, ruleset, _PATH_BENEATH, rule, 0), f"permit {path}")
     finally:
         os.close(handle)
 
 
-def _syscall(number: int, *arguments: object) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    return int(libc.syscall(ctypes.c_long(number), *arguments))
+def _syscall(number: int, first: object, second: int, third: object, last: int = 0) -> int:
+    return int(_library().syscall(number, first, second, third, last))
+
+
+@lru_cache(maxsize=1)
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long
+    return library
 
 
 def _checked(result: int, what: str) -> int:
     if result < 0:
         raise OSError(ctypes.get_errno(), f"could not {what}: {os.strerror(ctypes.get_errno())}")
     return result
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -13,6 +13,7 @@ from assent.tools.read_marks import mark, numbered
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.tools.words import counted
 from assent.types.permissions import Action
+from assent.types.pointers import unchanged
 from assent.types.ports import FileText
 
 LINES = 2000
@@ -35,6 +36,7 @@ class ReadInput(Input, frozen=True):
 
 class Read(Tool[ReadInput]):
     name: ClassVar[str] = "Read"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = ReadInput
     max_result_chars: ClassVar[int] = 200_000  # it caps itself: a spilled Read would have to be Read again
 
@@ -66,32 +68,30 @@ class Read(Tool[ReadInput]):
                 return await read_pdf(path, first=max(input.offset or 1, 1), count=input.limit)
             case _:
                 text = await ctx.workspace.read(path)
-        if _still_in_view(input, path, text, ctx):
-            return ToolOutput(
-                content=f"{path} is unchanged since you last read it; that result, above, still holds.",
-                summary="unchanged",
-            )
         if path.lower().endswith(".ipynb"):
-            return read_notebook(path, text, ctx, offset=input.offset, limit=input.limit)
-        return _as_lines(input, path, text, ctx)
+            output = read_notebook(path, text, offset=input.offset, limit=input.limit)
+        else:
+            output = _as_lines(input, path, text)
+        if _still_in_view(input, path, output, ctx):
+            seen = ctx.state.read_files[path]
+            return ToolOutput(content=unchanged(path, seen.tool_use_id), summary="unchanged")
+        mark(ctx, path, text, offset=input.offset, limit=input.limit)
+        return output
 
 
-def _still_in_view(input: ReadInput, path: str, text: FileText, ctx: ToolContext) -> bool:
-    """C7: the same part of the same text was read before, and the model still sees it."""
+def _still_in_view(input: ReadInput, path: str, output: ToolOutput, ctx: ToolContext) -> bool:
+    """C7: what the model sees of its last look at this part of this file is, word for word, what it would get now."""
     seen = ctx.state.read_files.get(path)
     return (
         seen is not None
-        and seen.in_view
-        and seen.sha256 == text.sha256
         and (seen.offset, seen.limit) == (input.offset, input.limit)
+        and ctx.in_view(seen.tool_use_id) == output.content
     )
 
 
-def _as_lines(input: ReadInput, path: str, text: FileText, ctx: ToolContext) -> ToolOutput:
+def _as_lines(input: ReadInput, path: str, text: FileText) -> ToolOutput:
     first = max(input.offset or 1, 1)
     lines, reached_end, total = _slice(text.text, first, input.limit or LINES)
-    whole = first == 1 and reached_end
-    mark(ctx, path, text, shown=True, whole=whole, offset=input.offset, limit=input.limit)
     if not text.text:
         return ToolOutput(content=f"{path} exists and is empty.", summary="empty")
     if not lines:

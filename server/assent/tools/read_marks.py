@@ -3,6 +3,8 @@
 Shared by every tool that changes a file. Owns no state: the marks live in the session's state.
 """
 
+from collections.abc import Collection, Mapping
+
 from assent.tools.files import target_of
 from assent.tools.text_match import LINE_END, line_end, line_number, split_lines
 from assent.tools.tool import ReadMark, ToolContext, ToolOutput
@@ -19,22 +21,27 @@ def mark(
     path: str,
     text: FileText,
     *,
-    shown: bool,
-    whole: bool = True,
     offset: int | None = None,
     limit: int | None = None,
 ) -> None:
-    """Remember what the model now knows. `shown`: the text itself is in its view, so a re-read may be a stub (C7)."""
+    """Remember what the model now knows, and which call it knows it from."""
     ctx.state.read_files[path] = ReadMark(
         sha256=text.sha256,
         mtime_ns=text.mtime_ns,
         version=text.version,
-        whole=whole,
         offset=offset,
         limit=limit,
         tool_use_id=ctx.tool_use_id,
-        in_view=shown,
     )
+
+
+def take_back(marks: dict[str, ReadMark], before: Mapping[str, ReadMark], calls: Collection[str]) -> None:
+    """Forget what these calls marked: the model never gets their results. What was known before them counts again."""
+    for path in [path for path, mark in marks.items() if mark.tool_use_id in calls]:
+        if path in before:
+            marks[path] = before[path]
+        else:
+            del marks[path]
 
 
 async def known_text(path: str, ctx: ToolContext) -> FileText:
@@ -82,7 +89,7 @@ async def make(plan: EditPlan, ctx: ToolContext, *, proposal_id: str | None) -> 
     if outcome.path != plan.path:
         ctx.state.read_files.pop(plan.path, None)
     if outcome.after is not None:
-        mark(ctx, outcome.path, outcome.after, shown=False)
+        mark(ctx, outcome.path, outcome.after)
     return outcome
 
 

@@ -4,12 +4,13 @@ from collections.abc import Callable, Collection, Sequence
 
 from assent.tools.agent import Agent
 from assent.tools.ask_user_question import AskUserQuestion
-from assent.tools.bash import Bash, Fence, ReadOnly
+from assent.tools.bash import Bash, ReadOnly
 from assent.tools.bash_output import BashOutput
 from assent.tools.edit import Edit
 from assent.tools.editor_changes import CodeActions, Format, Rename
 from assent.tools.editor_lookups import Definition, Diagnostics, Hover, References, Symbols
 from assent.tools.editor_view import CurrentSelection, OpenFile
+from assent.tools.fence import Fence
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.tools.kill_shell import KillShell
@@ -17,7 +18,7 @@ from assent.tools.multi_edit import MultiEdit
 from assent.tools.notebook_edit import NotebookEdit
 from assent.tools.plan_mode import EnterPlanMode, ExitPlanMode
 from assent.tools.read import Read
-from assent.tools.ripgrep import MayRead
+from assent.tools.ripgrep import MayRead, everything
 from assent.tools.skill import Skill, Skills
 from assent.tools.sleep import Sleep
 from assent.tools.todo_write import TodoWrite
@@ -31,7 +32,7 @@ from assent.tools.write import Write
 def builtin_tools(
     *,
     is_read_only: ReadOnly = lambda _command, _cwd, _roots: False,
-    may_read: MayRead | None = None,
+    may_read: MayRead = everything,
     secrets: Callable[[], Collection[str]] = lambda: (),
     fence: Fence | None = None,
     private_allowed: Callable[[str], bool] = lambda _host: False,

@@ -7,9 +7,7 @@ rg is to be had.
 
 import asyncio
 import contextlib
-import fcntl
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,11 +18,12 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
-from assent.tools.ignore_rules import rules_above_exist
+from assent.tools.ignore_rules import rules_above_exist, rules_are_sound
 from assent.tools.jobs import ShellJobs
 from assent.tools.shell_process import Keeper, Process
 from assent.tools.tool import ToolContext
 from assent.types.errors import ToolError
+from assent.types.programs import find_program
 
 T = TypeVar("T")
 
@@ -33,6 +32,8 @@ SECONDS = 30.0
 HERE = "./"  # what the names that rg gives begin with
 _ROOM = 1024 * 1024
 _CHUNK = 64 * 1024
+_NOT_RUN = (126, 127)  # what a shell says of a program it could not start
+_MEMORY_KB = 4 * 1024 * 1024
 NEVER_SEARCHED = (".git", ".hg", ".svn", ".jj")
 _FLAGS = (
     "--no-config",
@@ -45,18 +46,25 @@ _FLAGS = (
 )
 
 
-@lru_cache(maxsize=1)
 def system_program() -> str | None:
     """The rg of our own installation, else the system's; None where there is none."""
+    return _program_for(os.environ.get("PATH", ""))
+
+
+@lru_cache(maxsize=1)
+def _program_for(_path: str) -> str | None:
+    """Looked for again when the PATH is another: a workspace was opened that it must not lead into."""
     beside = Path(sys.executable).parent / "rg"
-    if os.access(beside, os.X_OK):
-        return str(beside)
-    return shutil.which("rg", path=os.pathsep.join(p for p in os.get_exec_path() if p.startswith("/")))
+    return str(beside) if os.access(beside, os.X_OK) else find_program("rg")
 
 
 Find = Callable[[], str | None]
-MayRead = Callable[[], Callable[[str], bool]]
-"""Begins one search, and gives the test that tells of each absolute path whether it may be shown."""
+MayRead = Callable[[], Callable[[str], bool] | None]
+"""Begins one search, and gives the test that tells of each absolute path whether it may be shown; None: all may."""
+
+
+def everything() -> None:
+    """No rule keeps any file back."""
 
 
 async def run(
@@ -77,10 +85,11 @@ async def run(
     keeper = jobs.keeper
     # What is above has no rules, most of the time. Told so, rg need not ask it about each file.
     flags = _FLAGS if rules_above_exist(f"{folder}/{start}") else (*_FLAGS, "--no-ignore-parent")
+    if not rules_are_sound(f"{folder}/{start}"):
+        flags = (*_FLAGS, "--no-ignore")
     try:
-        process, output = keeper.start_piped(
-            [rg, *flags, *arguments, HERE + start], cwd=folder, env={"PATH": os.defpath, "HOME": "/nonexistent"}
-        )
+        argv = bounded([rg, *flags, *arguments, HERE + start])
+        process, output = keeper.start_piped(argv, cwd=folder, env={"PATH": os.defpath, "HOME": "/nonexistent"})
         _widen(output)
         reading = _Reading(output)
         # Killing it closes the pipe, which ends the thread: what was found by then is still told.
@@ -97,16 +106,23 @@ async def run(
         if jobs is not ctx.jobs:
             with anyio.CancelScope(shield=True):
                 await jobs.close()
-    if process.error:
-        raise ToolError(f"The search could not be run: {process.error}")
+    if process.error or process.status in _NOT_RUN:
+        raise ToolError(f"The search could not be run: {process.error or f'{rg} does not start'}")
     if process.status == 2 and reading.first.startswith((b"rg: ", b"regex parse error")):
         raise ToolError(reading.first.decode("utf-8", "replace").strip())
     return taken, reading.complete and process.status in (0, 1, 2)
 
 
+def bounded(argv: Sequence[str]) -> list[str]:
+    """With an end to its memory: a rule file deep in the tree may be a link to a device that never ends."""
+    return ["/bin/sh", "-c", f'ulimit -v {_MEMORY_KB} 2>/dev/null; exec "$@"', "sh", *argv]
+
+
 def _widen(pipe: int) -> None:
     """Room for what rg finds while we look at ages, so that it need not wait for us."""
     if sys.platform == "linux":
+        import fcntl  # not at the top: other systems have none
+
         with contextlib.suppress(OSError):  # a user's pipes are limited in all
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _ROOM)
 

@@ -1,49 +1,65 @@
 """The operating system's own fence around a command, where there is one (P4).
 
-bubblewrap when it is installed and really works, Landlock with resource limits on other Linux systems, sandbox-exec on
-macOS; elsewhere none, and `describe` says so, and why. A fence narrows what an allowed command can do. It is never a
-reason to allow one: the permission chain does not know this module. A fence that does not start runs no command.
+Landlock with a seccomp filter on Linux, bubblewrap where there is no Landlock, sandbox-exec on macOS; elsewhere none,
+and `describe` says so, and why. Here is which one this machine has and what each is told; `fence.py` puts it around
+commands. A fence narrows what an allowed command can do. It is never a reason to allow one.
 """
 
-import json
 import os
-import shutil
-import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from assent.tools import landlock, seccomp
+from assent.tools.fence_probe import run_once
+from assent.tools.fence_reads import Place, reading_rules
+from assent.tools.shell_process import Enclosure
+from assent.tools.supervisor import FILTER_FD
+from assent.types.programs import find_program
+
 Kind = Literal["bubblewrap", "landlock", "sandbox-exec", "none"]
 Scope = Literal["reading", "all", "off"]
 _PROBE_SECONDS = 10
+_CHOWN, _OVERRIDE, _OWNER = 1 << 0, 1 << 1, 1 << 3  # what root's work on files takes; reading takes the second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxPolicy:
-    """What a command may reach. Everything can be read; what is not writable here is read-only."""
+    """What a command may reach. What is not writable here is read-only; `readable` None means all can be read."""
 
     writable: tuple[str, ...] = ()
+    readable: tuple[landlock.Rule, ...] | None = None
     pinned: tuple[str, ...] = ()  # writable, but cannot be moved away: protected paths are inside
     protected: tuple[str, ...] = ()  # read-only again, inside what is writable, where the system can do that
     network: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxPlan:
-    kind: Kind
-    argv: tuple[str, ...]
+class Found:
+    """The fences of a machine, after they have held once."""
+
+    kind: Kind  # around what only reads
+    bwrap: str = ""  # where bubblewrap is, so that no PATH of a project can put another program in its place
+    filters: bool = True  # seccomp works, too
+    version: int = 0  # of Landlock
+    failed: str = ""  # what would have been better, and what it said when it was tried
+
+    @property
+    def working_kind(self) -> Kind:
+        """Around commands that do work: bubblewrap also guards protected paths inside the workspace."""
+        return "bubblewrap" if self.bwrap else self.kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The fence of a machine, after it has held once."""
+class Start:
+    """What to start instead of a command."""
 
-    kind: Kind
-    bwrap: str = "bwrap"  # where bubblewrap is, so that no PATH of a project can put another program in its place
-    failed: str = ""  # what would have been better, and what it said when it was tried
+    argv: tuple[str, ...]
+    enclosure: Enclosure
 
 
 PROTECTED_IN_WORKSPACE = (
@@ -56,9 +72,9 @@ PROTECTED_IN_WORKSPACE = (
 """Of what the iron gate guards, that which editors, shells, package managers and CI run by themselves."""
 
 
-def reading_policy() -> SandboxPolicy:
-    """For commands that run unasked because they only read: nothing writable, no network."""
-    return SandboxPolicy()
+def reading_policy(place: Place, *, writable: Sequence[str] = ()) -> SandboxPolicy:
+    """For commands that our reader judged: reads by allow-list, no network. Raises Inexpressible."""
+    return SandboxPolicy(readable=tuple(reading_rules(place)), writable=tuple(writable))
 
 
 def working_policy(
@@ -78,39 +94,44 @@ def working_policy(
     )
 
 
-def plan(argv: Sequence[str], policy: SandboxPolicy, *, found: Found | None = None) -> SandboxPlan:
-    """The command line to start instead of `argv`. With no fence here it is `argv` itself, and `kind` says so."""
-    found = found or found_here()
-    match found.kind:
+def plan(argv: Sequence[str], policy: SandboxPolicy, *, found: Found, scratch: str = "") -> Start:
+    """How to start `argv` inside the policy's fence. Raises OSError where the kernel does not give one."""
+    reads = policy.readable is not None
+    match found.kind if reads else found.working_kind:
         case "bubblewrap":
-            return SandboxPlan(kind="bubblewrap", argv=(*_bubblewrap(found.bwrap, policy), "--", *argv))
+            code = seccomp.program(reading=reads, network=policy.network, landlock=3) if found.filters else b""
+            enclosure = Enclosure(kind="filter" if code else "none", filter=code, scratch=scratch)
+            words = _bubblewrap(found.bwrap or "bwrap", policy, filtered=bool(code))
+            return Start(argv=(*words, "--", *argv), enclosure=enclosure)
         case "landlock":
-            script = str(Path(__file__).with_name("landlock.py"))
-            words = json.dumps({"writable": list(policy.writable), "network": policy.network})
-            return SandboxPlan(kind="landlock", argv=(sys.executable, "-I", "-S", script, words, "--", *argv))
+            version = found.version or landlock.abi_version()
+            code = seccomp.program(reading=reads, network=policy.network, landlock=version) if found.filters else b""
+            enclosure = Enclosure(
+                kind="landlock",
+                ruleset=landlock.make_ruleset(_rules(policy), network=policy.network),
+                filter=code,
+                capabilities=_OVERRIDE if reads else _CHOWN | _OVERRIDE | _OWNER,
+                scratch=scratch,
+            )
+            return Start(argv=tuple(argv), enclosure=enclosure)
         case "sandbox-exec":
-            return SandboxPlan(kind="sandbox-exec", argv=("/usr/bin/sandbox-exec", "-p", _profile(policy), *argv))
+            words = ("/usr/bin/sandbox-exec", "-p", _profile(policy), *argv)
+            return Start(argv=words, enclosure=Enclosure(scratch=scratch))
         case "none":
-            return SandboxPlan(kind="none", argv=tuple(argv))
+            return Start(argv=tuple(argv), enclosure=Enclosure(scratch=scratch))
 
 
-def make_fence(
-    *, scope: Scope = "reading", network: bool = False, found: Found | None = None
-) -> Callable[[Sequence[str], bool, Sequence[str]], Sequence[str]] | None:
-    """What the Bash tool puts around its commands, from the settings `sandbox: {scope, network}`.
+def _rules(policy: SandboxPolicy) -> list[landlock.Rule]:
+    rules = [(path, landlock.DEVICE) for path in landlock.DEVICES]
+    if policy.readable is not None:
+        rules += policy.readable
+        rules += [(path, landlock.EVERYTHING & ~landlock.EXECUTE) for path in policy.writable]
+        return rules
+    rules += [("/", landlock.RUN), ("/dev/ptmx", landlock.DEVICE), ("/dev/pts", landlock.EVERYTHING)]
+    return [*rules, *((path, landlock.EVERYTHING) for path in policy.writable)]
 
-    "reading", the default, fences in what runs unasked because it only reads; "all" also what was allowed to do more;
-    "off" nothing. A command that a person allowed for its work needs the network and .git, so "all" is their choice.
-    """
-    if scope == "off":
-        return None
 
-    def fence(argv: Sequence[str], read_only: bool, roots: Sequence[str]) -> Sequence[str]:
-        if read_only:
-            return plan(argv, reading_policy(), found=found).argv
-        return plan(argv, working_policy(roots, network=network), found=found).argv if scope == "all" else argv
-
-    return fence
+# --- which one this machine has --------------------------------------------------------------------------------------
 
 
 def available() -> Kind:
@@ -119,64 +140,117 @@ def available() -> Kind:
 
 @lru_cache(maxsize=1)
 def found_here() -> Found:
-    """The best fence that has been seen to work on this machine."""
-    return detect(platform=sys.platform, which=_which, complaint=complaint)
+    """The best fence that has been seen to work on this machine. Takes a moment the first time."""
+    return detect(platform=sys.platform, which=find_program, complaint=complaint, version=landlock.abi_version())
+
+
+def known_here() -> Found | None:
+    """The same if it has been tried already: never waits."""
+    return found_here() if found_here.cache_info().currsize else None
 
 
 def detect(
-    *, platform: str, which: Callable[[str], str | None], complaint: Callable[[Sequence[str]], str | None]
+    *,
+    platform: str,
+    which: Callable[[str], str | None],
+    complaint: Callable[[Found], str | None],
+    version: int,
 ) -> Found:
-    """A fence counts only after it has held once: `complaint` runs a command line, and gives its words if it failed."""
-    if platform == "darwin":
-        found = Found(kind="sandbox-exec")
-        failed = complaint(plan(("/usr/bin/true",), SandboxPolicy(), found=found).argv)
-        return found if failed is None else Found(kind="none", failed=f"sandbox-exec did not start ({failed})")
-    if not platform.startswith("linux"):
-        return Found(kind="none")
+    """A fence counts only after it has held once: `complaint` tries one, and gives words if it failed.
+
+    With no fence at all, `failed` tells whether there should be one: a kernel without Landlock on a system without
+    bubblewrap has none, and that is no failure.
+    """
     failures: list[str] = []
-    candidates = [Found(kind="landlock")]
-    if bwrap := which("bwrap"):
-        candidates.insert(0, Found(kind="bubblewrap", bwrap=bwrap))
-    for found in candidates:
-        said = complaint(plan(("true",), SandboxPolicy(), found=found).argv)
-        if said is None:
-            return replace(found, failed="; ".join(failures))
-        failures.append(f"{found.kind} did not start ({said})")
-    return Found(kind="none", failed="; ".join(failures))
+
+    def holds(found: Found) -> bool:
+        said = complaint(found)
+        if said is not None:
+            failures.append(f"{found.kind} did not start ({said})")
+        return said is None
+
+    if platform == "darwin":
+        found = Found(kind="sandbox-exec", filters=False)
+        return found if holds(found) else Found(kind="none", filters=False, failed="; ".join(failures))
+    if not platform.startswith("linux"):
+        return Found(kind="none", filters=False)
+    filters = seccomp.known_here()
+    bwrap = which("bwrap") or ""
+    if bwrap and not holds(Found(kind="bubblewrap", bwrap=bwrap, filters=filters)):
+        bwrap = ""
+    if version > 0:
+        for filtered in (True, False) if filters else (False,):
+            if holds(found := Found(kind="landlock", bwrap=bwrap, filters=filtered, version=version)):
+                return replace(found, failed="; ".join(failures))
+    if bwrap:
+        return Found(kind="bubblewrap", bwrap=bwrap, filters=filters, failed="; ".join(failures))
+    return Found(kind="none", filters=False, failed="; ".join(failures))
 
 
 def describe(found: Found | None = None) -> str:
     """For `doctor`: what surrounds commands here, and what does not although it could."""
     found = found or found_here()
-    return f"{_WORDS[found.kind]}. {found.failed}" if found.failed else _WORDS[found.kind]
+    parts = [_WORDS[found.kind]]
+    if found.kind == "landlock":
+        if found.bwrap:
+            parts.append("With sandbox.scope all, bubblewrap surrounds the other commands")
+        else:
+            parts.append(
+                "With sandbox.scope all, protected paths inside the workspace are guarded by asking only; install "
+                "bubblewrap for the stronger fence"
+            )
+        if 0 < found.version < 6:
+            parts.append(f"Landlock is version {found.version} of 6: a command can send signals to your processes")
+    if found.kind in ("landlock", "bubblewrap") and not found.filters:
+        parts.append("There is no seccomp filter here: sockets and file modes are not fenced")
+    if found.kind == "none":
+        parts.append(
+            "Commands that only read ask, too, since a fence should work here" if found.failed else "They run unfenced"
+        )
+    return ". ".join([*parts, found.failed] if found.failed else parts)
 
 
 _WORDS: dict[Kind, str] = {
-    "bubblewrap": "bubblewrap: the workspace is writable but for protected paths, no network unless allowed",
-    "landlock": (
-        "Landlock and resource limits: only the workspace is writable, no network unless allowed; protected "
-        "paths inside the workspace are guarded by asking only. Install bubblewrap for the stronger fence"
+    "bubblewrap": (
+        "bubblewrap: commands that run unasked because they only read see the system, toolchains and the workspace, "
+        "write to a folder of their own and have no network"
     ),
-    "sandbox-exec": "sandbox-exec: the workspace is writable but for protected paths, no network unless allowed",
+    "landlock": (
+        "Landlock and seccomp: commands that run unasked because they only read see the system, toolchains and the "
+        "workspace, write to a folder of their own and have no sockets"
+    ),
+    "sandbox-exec": (
+        "sandbox-exec: commands that run unasked because they only read write to a folder of their own and have no "
+        "network; what they read is not fenced"
+    ),
     "none": "none: this system offers no sandbox that works; commands are guarded by asking only",
 }
 
+# --- what each is told -----------------------------------------------------------------------------------------------
 
-def _bubblewrap(program: str, policy: SandboxPolicy) -> list[str]:
+
+def _bubblewrap(program: str, policy: SandboxPolicy, *, filtered: bool) -> list[str]:
     """Namespaces of its own for processes too: it sees no other's environment, and all of it dies with its first."""
     argv = [program, "--die-with-parent", "--unshare-ipc", "--unshare-uts", "--unshare-pid", "--cap-drop", "ALL"]
-    if os.geteuid() == 0:  # root could mount everything writable again; these are what writing in the workspace takes
-        for capability in ("CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER"):
+    if os.geteuid() == 0:  # root could mount everything writable again; these are what its work on files takes
+        reading = ("CAP_DAC_OVERRIDE",)
+        for capability in reading if policy.readable is not None else (*reading, "CAP_CHOWN", "CAP_FOWNER"):
             argv += ["--cap-add", capability]
     if not policy.network:
         argv.append("--unshare-net")
-    argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    if policy.readable is None:
+        argv += ["--ro-bind", "/", "/"]
+    else:
+        open_paths = [path for path, access in policy.readable if access & landlock.READ_FILE and path != "/proc"]
+        for path in dict.fromkeys(open_paths):
+            argv += ["--ro-bind-try", path, path]
+    argv += ["--dev", "/dev", "--proc", "/proc"]
     for path in (*policy.writable, *policy.pinned):  # a mount point cannot be renamed
         argv += ["--bind-try", path, path]
     for path in policy.protected:
         real = os.path.realpath(path)  # nothing can be mounted on a link, only on what it leads to
         argv += ["--ro-bind-try", real, real]
-    return argv
+    return [*argv, "--seccomp", str(FILTER_FD)] if filtered else argv
 
 
 def _profile(policy: SandboxPolicy) -> str:
@@ -201,25 +275,41 @@ def _quoted(path: str) -> str:
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _which(name: str) -> str | None:
-    """From absolute entries of PATH only: another one would mean a program of whatever folder we are in."""
-    return shutil.which(name, path=os.pathsep.join(entry for entry in os.get_exec_path() if entry.startswith("/")))
+def complaint(found: Found) -> str | None:
+    """What is wrong with a fence, tried with a shell inside it; None when it holds."""
+    with tempfile.TemporaryDirectory(prefix="assent-") as folder:
+        inside, outside, scratch = (os.path.realpath(Path(folder, name)) for name in ("in", "out", "tmp"))
+        for path in (inside, outside, scratch):
+            os.mkdir(path)  # noqa: PTH102
+        secret = Path(outside, "secret")
+        secret.write_text("secret")
+        place = Place(roots=(inside,), home="/nonexistent")
+        words = ("/bin/sh", "-c", _TRIAL, "sh", inside, str(secret))
+        env = {"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": scratch}  # of our environment, nothing else
+        try:
+            start = plan(words, reading_policy(place, writable=(scratch,)), found=found)
+        except OSError as error:
+            return str(error)
+        ran = run_once(start.argv, cwd="/", env=env, enclosure=start.enclosure, seconds=_PROBE_SECONDS)
+        expected = {"ok"}
+        if found.kind == "sandbox-exec":
+            expected.add("read")  # there, reading is not fenced
+        if found.filters:
+            expected.add("filtered")
+        said = ran.output.split("\n")
+        if ran.error or ran.status != 0:
+            last = next((line for line in reversed(said) if line.strip()), "")
+            return (ran.error or last or f"exit code {ran.status}")[:200]
+        return None if expected == set(filter(None, said)) else f"it does not hold: {' '.join(said).strip()[:100]}"
 
 
-def complaint(argv: Sequence[str]) -> str | None:
-    """What a program says when it fails, and None when it does not. Of our environment it gets PATH only."""
-    try:
-        done = subprocess.run(
-            argv,
-            env={"PATH": os.environ.get("PATH", os.defpath)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PROBE_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return str(error)
-    if done.returncode == 0:
-        return None
-    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return said[-1][:200] if said else f"exit code {done.returncode}"
+_TRIAL = """
+( : > "$1/made" ) 2>/dev/null && echo wrote
+( : < "$2" ) 2>/dev/null && echo read
+( : > "$TMPDIR/made" ) 2>/dev/null || echo no temporary folder
+while read -r name value; do
+    if [ "$name" = Seccomp: ] && [ "$value" = 2 ]; then echo filtered; fi
+done 2>/dev/null < /proc/self/status
+echo ok
+"""
+"""What a fence must let pass and what it must not, as a shell sees it: $1 is the workspace, $2 lies outside."""

@@ -16,11 +16,13 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import anyio
 
-from assent.tools.supervisor import REPORT_FD, kill_command
+from assent.tools.supervisor import REPORT_FD, kill_command, remove
 from assent.types.errors import ToolError
 from assent.types.ids import new_id
 
@@ -28,8 +30,26 @@ KEEP = 8 * 1024 * 1024  # bytes kept of the head, and again of the tail
 FLOOD = 1024 * 1024 * 1024  # a command that says more than this is stopped
 GRACE = 2.0  # seconds between asking a command to end and killing it
 _CHUNK = 256 * 1024
-__all__ = ["REPORT_FD", "Keeper", "Process"]
+__all__ = ["REPORT_FD", "Enclosure", "Keeper", "Process"]
 _LENGTH = struct.Struct("!I")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enclosure:
+    """What the supervisor puts around one process, besides what the argv itself does."""
+
+    kind: Literal["landlock", "filter", "none"] = "none"  # "filter": bubblewrap loads it from FILTER_FD
+    ruleset: int = -1  # a descriptor for this one start: the keeper closes it
+    filter: bytes = b""
+    capabilities: int = 0  # those that root keeps, as bits
+    scratch: str = ""  # a folder of this process's own, removed when it ends
+
+    def discard(self) -> None:
+        """Let go of it without a start."""
+        if self.ruleset >= 0:
+            os.close(self.ruleset)
+        if self.scratch:
+            remove(self.scratch)
 
 
 class Process:
@@ -41,6 +61,7 @@ class Process:
         self.pid: int | None = None
         self.status: int | None = None  # exit code, or minus the signal; None while running
         self.error: str | None = None  # it could not be started, or its keeper is gone
+        self.unfenced = False  # it was not started because its fence failed
         self.received = 0
         self.reported = b""  # what it wrote to its third descriptor
         self.ended = anyio.Event()
@@ -136,22 +157,37 @@ class Keeper:
         self._closed = False
 
     async def start(
-        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], report: bool = False, keep: int = KEEP
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        report: bool = False,
+        keep: int = KEEP,
+        enclosure: Enclosure | None = None,
     ) -> Process:
         """Start a process with stdout and stderr on one pipe; with `report`, another on descriptor REPORT_FD."""
-        process, output = self._started(argv, cwd, env, report=report, keep=keep)
+        process, output = self._started(argv, cwd, env, report=report, keep=keep, enclosure=enclosure or Enclosure())
         os.set_blocking(output, False)
         process.watch(asyncio.get_running_loop(), output)
         return process
 
     def start_piped(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> tuple[Process, int]:
         """Start a process whose output the caller reads, and must close."""
-        return self._started(argv, cwd, env, report=False, keep=0)
+        return self._started(argv, cwd, env, report=False, keep=0, enclosure=Enclosure())
 
     def _started(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, report: bool, keep: int
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        *,
+        report: bool,
+        keep: int,
+        enclosure: Enclosure,
     ) -> tuple[Process, int]:
         if self._closed:
+            enclosure.discard()
             raise ToolError("The session is closed")
         keeper = self._connected()
         program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=env.get("PATH")) or argv[0]
@@ -164,11 +200,10 @@ class Keeper:
             fds.append(writing)
         process = Process(new_id("c"), reading, keep)
         self._processes[process.id] = process
-        body = json.dumps(
-            {"op": "start", "id": process.id, "argv": [program, *argv[1:]], "cwd": cwd, "env": dict(env)}
-        ).encode()
+        body, passed = start_request(process.id, [program, *argv[1:]], cwd, env, report=report, enclosure=enclosure)
+        fds += passed
         try:
-            _send(keeper, body, fds)
+            send(keeper, body, fds)
         except OSError:
             self._lost()
         finally:
@@ -180,7 +215,7 @@ class Keeper:
         """Signal the process, its group and everything that came from it."""
         if self._socket is not None:
             with contextlib.suppress(OSError):
-                _send(self._socket, json.dumps({"op": "kill", "id": process.id, "signal": number}).encode(), [])
+                send(self._socket, json.dumps({"op": "kill", "id": process.id, "signal": number}).encode(), [])
 
     async def stop(self, process: Process, *, grace: float = GRACE) -> None:
         """End it: first asked, then killed."""
@@ -204,21 +239,7 @@ class Keeper:
     def _connected(self) -> socket.socket:
         if self._socket is not None:
             return self._socket
-        ours, theirs = socket.socketpair()
-        program = Path(__file__).with_name("supervisor.py")
-        with theirs:
-            os.set_inheritable(theirs.fileno(), True)
-            self._supervisor = os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-I", "-S", str(program), str(theirs.fileno())],
-                {"PATH": os.defpath},
-                file_actions=[
-                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-                ],
-                setsid=True,
-            )
+        ours, self._supervisor = start_supervisor()
         ours.setblocking(False)
         self._socket = ours
         self._loop = asyncio.get_running_loop()
@@ -254,6 +275,7 @@ class Keeper:
         else:
             del self._processes[process.id]
             status = message.get("status")
+            process.unfenced = bool(message.get("unfenced"))
             process.finish(
                 self._loop, int(status) if status is not None else None, str(message.get("error", "")) or None
             )
@@ -277,7 +299,52 @@ class Keeper:
                 process.close(self._loop)
 
 
-def _send(to: socket.socket, body: bytes, fds: list[int]) -> None:
+def start_supervisor() -> tuple[socket.socket, int]:
+    """Our end of its socket, and its process."""
+    ours, theirs = socket.socketpair()
+    program = Path(__file__).with_name("supervisor.py")
+    with theirs:
+        os.set_inheritable(theirs.fileno(), True)
+        pid = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-I", "-S", str(program), str(theirs.fileno())],
+            {"PATH": os.defpath},
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+            setsid=True,
+        )
+    return ours, pid
+
+
+def start_request(
+    id: str, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, report: bool, enclosure: Enclosure
+) -> tuple[bytes, list[int]]:
+    """The message that starts a process, and the descriptors that go with it after those for its output."""
+    request: dict[str, object] = {"op": "start", "id": id, "argv": list(argv), "cwd": cwd, "env": dict(env)}
+    request |= {"report": report, "scratch": enclosure.scratch}
+    fds: list[int] = []
+    if enclosure.kind == "landlock":
+        fds.append(enclosure.ruleset)
+        fence = {"filter": enclosure.filter.hex(), "capabilities": enclosure.capabilities}
+        request["fence"] = {"kind": "landlock", **fence}
+    elif enclosure.kind == "filter":
+        fds.append(_readable(enclosure.filter))
+        request["fence"] = {"kind": "filter"}
+    return json.dumps(request).encode(), fds
+
+
+def _readable(content: bytes) -> int:
+    """A descriptor that gives these bytes, few enough for a pipe, and then ends."""
+    reading, writing = os.pipe()
+    os.write(writing, content)
+    os.close(writing)
+    return reading
+
+
+def send(to: socket.socket, body: bytes, fds: list[int]) -> None:
     """Small and rare messages: the socket is made to wait for the supervisor, which always reads."""
     to.setblocking(True)
     try:

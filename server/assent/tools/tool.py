@@ -40,20 +40,33 @@ class ToolOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadMark:
-    """What the model last saw of a file: guards must-read-first, staleness, and re-read stubs (C7)."""
+    """What the model last saw of a file, and by which call: guards must-read-first and staleness.
+
+    Whether that call's result is still in its view is not known here: see `ToolContext.in_view` (C7).
+    """
 
     sha256: str
     mtime_ns: int
     version: int | None = None
-    whole: bool = True
     offset: int | None = None
     limit: int | None = None
     tool_use_id: str = ""
-    in_view: bool = True  # false once a reduction took the result out of the model's view
+
+
+Mine = Callable[[str], bool]
+"""Whether the call of this tool_use_id was made by the one who asks: news of it goes there."""
+
+
+def anyone(_tool_use_id: str) -> bool:
+    return True
 
 
 class AgentRunner(Protocol):
     """Runs a subagent to its end and gives its last words (T7)."""
+
+    def reads_only(self, agent: str) -> bool:
+        """Whether every tool this agent gets only reads: then its work may be repeated and run beside others."""
+        ...
 
     async def run(
         self, *, agent: str, prompt: str, description: str, background: bool, ctx: ToolContext
@@ -64,7 +77,7 @@ class Jobs(Protocol):
     """Background shell commands of the session (T5, S5); concrete in `tools/jobs.py`."""
 
     def list(self) -> list[Json]: ...
-    def take_finished(self) -> list[Json]: ...  # those whose end the model has not heard of; each once
+    def take_finished(self, mine: Mine = anyone) -> list[Json]: ...  # ends the model has not heard of; each once
     async def kill(self, job_id: str) -> bool: ...
     async def close(self) -> None: ...
 
@@ -96,6 +109,7 @@ class ToolContext:
     proposal_id: str | None = None  # from the Allow, for edits
     other_proposals: tuple[str, ...] = ()  # the same, for the plan's other files
     plan: EditPlan | None = None  # what `prepare` gave
+    fenced: bool | None = None  # from the Allow: our reader judged the command, so it runs inside the fence
     elicit: HandleElicitation | None = None
     editor: EditorQueries | None = None
     agents: AgentRunner | None = None
@@ -104,6 +118,7 @@ class ToolContext:
     env: dict[str, str] = field(default_factory=dict[str, str])  # settings' env, trusted sources only
     search_web: Callable[[str, list[str], list[str]], Awaitable[ToolResultContent]] | None = None
     summarise: Callable[[str, str], Awaitable[str]] | None = None  # (text, prompt) with the small model, when allowed
+    in_view: Callable[[str], ToolResultContent | None] = lambda _tool_use_id: None  # a result as the model sees it now
     snip: Callable[[list[int]], str] | None = None  # let go of earlier results by the numbers they were offered under
 
     @property
@@ -117,6 +132,7 @@ class Tool(ABC, Generic[InputT]):
     name: ClassVar[str]
     input_type: ClassVar[type[Input]]
     max_result_chars: ClassVar[int] = 30_000
+    read_only: ClassVar[bool] = False  # no call of it changes anything: it may be repeated and run beside others
     timeout: ClassVar[float | None] = 120.0  # seconds; stopped while a person is being waited for
 
     @abstractmethod
@@ -150,6 +166,10 @@ class Tool(ABC, Generic[InputT]):
     def safe_at(self, input: InputT, *, cwd: str) -> bool:
         """`concurrency_safe`, for a tool whose answer depends on where the session is now."""
         return self.concurrency_safe(input)
+
+    def safe_in(self, input: InputT, ctx: ToolContext) -> bool:
+        """`safe_at`, for a tool whose answer depends on what the session can do."""
+        return self.safe_at(input, cwd=ctx.cwd)
 
     @abstractmethod
     def action(self, input: InputT, *, cwd: str) -> Action:

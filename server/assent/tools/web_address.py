@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from anyio import to_thread
 
+from assent.types.addresses import is_public
 from assent.types.errors import ToolError
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -58,7 +59,7 @@ async def looked_up(
     Behind a proxy the name may be known to the proxy alone: then it is the proxy that decides where it leads.
     """
     host = parts.hostname or ""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    port = origin(parts)[2]
     try:
         found = await resolve(host, port)
     except OSError as error:
@@ -77,16 +78,9 @@ async def looked_up(
     return _address(parts, host, port, host if proxied else found[0])
 
 
-def is_public(ip: str) -> bool:
-    """Reachable on the open internet, also when the address wraps another one."""
-    address = ipaddress.ip_address(ip.split("%", 1)[0])
-    if isinstance(address, ipaddress.IPv6Address):
-        wrapped = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if address in ipaddress.ip_network("64:ff9b::/96"):
-            wrapped = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if wrapped is not None:
-            return wrapped.is_global and not wrapped.is_multicast
-    return address.is_global and not address.is_multicast and not address.is_reserved
+def origin(parts: SplitResult) -> tuple[str, str, int]:
+    """Whom a URL speaks to: another scheme or port is another program, whatever the name."""
+    return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def proxy_for(parts: SplitResult) -> str | None:

@@ -22,6 +22,7 @@ class WebSearchInput(Input, frozen=True):
 
 class WebSearch(Tool[WebSearchInput]):
     name: ClassVar[str] = "WebSearch"
+    read_only: ClassVar[bool] = True
     input_type: ClassVar[type[Input]] = WebSearchInput
 
     def description(self) -> str:

@@ -1,4 +1,4 @@
-"""Counting in words, for people: one file, two files."""
+"""Words: counting in them for people (one file, two files), and tables written as plain lists of them."""
 
 
 def counted(number: int, noun: str) -> str:
@@ -6,3 +6,8 @@ def counted(number: int, noun: str) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The words of a table."""
+    return tuple(text.split())

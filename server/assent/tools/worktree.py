@@ -116,7 +116,7 @@ async def _git(ctx: ToolContext, *arguments: str, cwd: str | None = None) -> str
     """What git says, with no hook or helper of the repository run. Raises ToolError with its words."""
     jobs = ctx.jobs if isinstance(ctx.jobs, ShellJobs) else ShellJobs()
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    env = hardened(child_environment(kept), roots=(ctx.cwd,))
+    env = hardened(child_environment(kept), roots=(ctx.cwd, *ctx.roots))
     try:
         process = await jobs.keeper.start(["git", *arguments], cwd=cwd or ctx.cwd, env=env)
         with anyio.move_on_after(_SECONDS):
