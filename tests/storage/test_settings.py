@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from assent.storage.settings import SettingsFiles, local_file, project_file
+from assent.storage.trust import EVERYTHING, UNTRUSTED
 from assent.types.errors import SettingsError
+from oddfiles import ODD, put
 
 
 class Place:
@@ -30,7 +32,7 @@ class Place:
         return path
 
     def load(self, *, trusted: bool = True, **session: Any) -> Any:
-        return self.files.load(str(self.cwd), trusted=trusted, session=session)
+        return self.files.load(str(self.cwd), trust=EVERYTHING if trusted else UNTRUSTED, session=session)
 
 
 def rule(text: str) -> None:
@@ -85,13 +87,13 @@ def test_an_untrusted_workspace_can_only_restrict(place: Place) -> None:
     assert settings.listed("ask") == ["WebFetch"]
     assert settings.listed("deny") == ["Read(~/.ssh/**)"]
     assert settings.withheld == (
-        "settings.json: allow rules Bash",
-        "settings.json: model",
-        "settings.json: env (PATH)",
         "settings.json: hooks (Stop)",
         "settings.json: mcpServers (evil)",
-        "settings.json: permissions (defaultMode)",
+        "settings.json: env (PATH)",
+        "settings.json: permissions.defaultMode",
+        "settings.json: allow rules Bash",
         "settings.local.json: allow rules Write",
+        "settings.json: model",
     )
     trusted = place.load()
     assert trusted.get("env.PATH") == "/evil"
@@ -257,3 +259,23 @@ def test_mcp_json_is_withheld_until_the_folder_is_trusted(place: Place) -> None:
     file.write_text("{")
     assert ".mcp.json" in str(place.load().problems[0])
     assert file in place.files.files(str(place.cwd))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("name", [".mcp.json", ".assent/settings.json", ".assent/settings.local.json"])
+def test_what_stands_where_settings_should_be_is_refused_at_once_with_file_and_reason(
+    place: Place, name: str, kind: str
+) -> None:
+    place.write("user", {"permissions": {"deny": ["Bash(rm:*)"]}})
+    word = put(kind, place.cwd / name)
+    settings = place.load(trusted=False)
+    assert [problem.file for problem in settings.problems] == [str(place.cwd / name)]
+    assert word in settings.problems[0].text
+    assert settings.listed("deny") == ["Bash(rm:*)"]
+
+
+def test_settings_nested_deeper_than_anyone_writes_are_a_problem_and_not_a_crash(place: Place) -> None:
+    place.write("project", '{"env": ' + '{"a": ' * 1000 + "1" + "}" * 1000 + "}")
+    settings = place.load()
+    assert [problem.file for problem in settings.problems] == [str(project_file(str(place.cwd)))]

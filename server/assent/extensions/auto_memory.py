@@ -9,7 +9,6 @@ nothing.
 Several windows may write at once: each change is read, made and written under a lock, and replaces the file whole.
 """
 
-import fcntl
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -18,6 +17,8 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from assent.types.file_locks import wait_for_lock
+from assent.types.private_files import private_folder
 from assent.types.words import one_line
 
 MAX_BYTES = 6_000  # of the whole file: every session pays for it
@@ -104,10 +105,10 @@ class AutoMemory:
     @contextmanager
     def _locked(self) -> Generator[None]:
         """Held for one reading and writing; the end of the process frees it too."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self.path.parent)
         fd = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
+            wait_for_lock(fd)
             yield
         finally:
             os.close(fd)

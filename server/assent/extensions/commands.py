@@ -87,13 +87,13 @@ async def _context(_arguments: str, host: CommandHost) -> str:
 
 async def _cost(_arguments: str, host: CommandHost) -> str:
     cost = host.cost()
-    lines = [f"This session has cost ${cost['totalCostUsd']:.4f}."]
+    lines = [f"This session has cost ${cost['totalCostUsd']:.4f}.", ""]
     for model, used in cast("dict[str, Json]", cost["byModel"]).items():
         lines.append(
-            f"{model}: ${used['costUsd']:.4f}; {used['input']:,} in, {used['output']:,} out, "
+            f"- {model}: ${used['costUsd']:.4f}; {used['input']:,} in, {used['output']:,} out, "
             f"{used['cacheRead']:,} read from cache, {used['cacheWrite']:,} written to it"
         )
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip()
 
 
 async def _model(arguments: str, host: CommandHost) -> str:
@@ -116,17 +116,17 @@ async def _mode(arguments: str, host: CommandHost) -> str:
 
 async def _help(_arguments: str, host: CommandHost) -> str:
     rows = [
-        f"/{command.name}{' ' + command.argument_hint if command.argument_hint else ''}: {command.description}"
+        f"- `/{command.name}{' ' + command.argument_hint if command.argument_hint else ''}`: {command.description}"
         for command in sorted(host.commands, key=lambda each: each.name)
         if not command.hidden
     ]
     return "\n".join(
-        ["Commands:", *rows, "", "@path attaches a file. A prompt that ends in +500k sets a token target."]
+        ["Commands:", "", *rows, "", "`@path` attaches a file. A prompt that ends in `+500k` sets a token target."]
     )
 
 
 async def _status(_arguments: str, host: CommandHost) -> str:
-    return "\n".join(f"{name}: {value}" for name, value in host.status().items())
+    return "\n".join(f"- {name}: {value}" for name, value in host.status().items())
 
 
 BUILT_IN: tuple[Command, ...] = (

@@ -1,46 +1,26 @@
 """The state of the repository in a few lines, for the system context (Q8).
 
-Runs git, so it is asked for only in trusted workspaces, with the environment that keeps git from running anything else.
+Only says which commands and puts their answers together; who runs them decides whether they may.
 """
 
-import os
-import subprocess
-from collections.abc import Mapping
-
-import anyio
-
-from assent.types.hardening import hardening_env
+from collections.abc import Awaitable, Callable
 
 MOST_LINES = 40
-SECONDS = 2.0
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
+STATUS = "git status --short --branch --untracked-files=normal 2>/dev/null"
+RECENT = "git log --oneline --no-decorate -5 2>/dev/null"
 
 
-async def git_context(cwd: str) -> str:
-    """Branch, changed files and the last commits; empty where there is no repository."""
-    env = {**{name: os.environ[name] for name in PASSED_ON if name in os.environ}, **hardening_env()}
-    status = await _git(cwd, env, "status", "--short", "--branch", "--untracked-files=normal")
+async def git_context(run: Callable[[str], Awaitable[str]]) -> str:
+    """Branch, changed files and the last commits; empty where there is no repository, or git may not run unasked.
+
+    `run` gives a command's output, and nothing when it fails or may not run.
+    """
+    status = await run(STATUS)
     if not status:
         return ""
-    log = await _git(cwd, env, "log", "--oneline", "--no-decorate", "-5")
+    log = await run(RECENT)
     lines = status.splitlines()
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"… and {len(lines) - MOST_LINES} more"]
     recent = f"\nRecent commits:\n{log.rstrip()}" if log else ""
     return "Git status when the session began (it does not follow later changes):\n" + "\n".join(lines) + recent
-
-
-async def _git(cwd: str, env: Mapping[str, str], *arguments: str) -> str:
-    try:
-        with anyio.fail_after(SECONDS):
-            done = await anyio.run_process(
-                ["git", *arguments],
-                cwd=cwd,
-                env=dict(env),
-                stdin=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                check=False,
-            )
-    except (OSError, TimeoutError):
-        return ""
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""

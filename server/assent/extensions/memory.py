@@ -6,7 +6,8 @@ informs: nothing in it grants a permission or runs anything. Notes that Assent t
 user's and import nothing. A project's files, links and imports included, must lie in
 the project: otherwise a checkout could put the user's private files into the prompt.
 
-Loading happens in a thread, cached by the files' times. What cannot be read is skipped: memory never fails a turn.
+Loading happens in a thread, cached by the files' times. What is there and cannot be read comes back as refused, with
+the reason, for the user to see: memory never fails a turn.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from typing import Protocol
 
 import anyio.to_thread
 
+from assent.types.regular_files import read_regular
+
 NAMES = ("ASSENT.md", "AGENTS.md", "CLAUDE.md")
-MAX_BYTES = 200_000
+MAX_BYTES = 200_000  # of a file that are read
+LARGEST = 5_000_000  # a file beyond that is no notes
 MAX_IMPORTS = 5  # deep
 _IMPORT = re.compile(r"^\s*@(?P<path>[^\s@`]+)\s*$", re.MULTILINE)
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
@@ -31,6 +35,7 @@ class MemoryFile:
     path: str
     text: str
     scope: str  # user, auto, project, nested
+    refused: str = ""  # why it was not read; then there is no text
 
 
 class MemorySource(Protocol):
@@ -85,14 +90,14 @@ class MemoryFiles:
         found: list[MemoryFile] = []
         seen: set[Path] = set()
         for (_, scope), parts in zip(wanted, texts, strict=True):
-            for path, text in parts:
-                real = _real(path)
-                if real not in seen and text.strip():
+            for path, text, refused in parts:
+                real = path if refused else _real(path)
+                if real not in seen and (text.strip() or refused):
                     seen.add(real)
-                    found.append(MemoryFile(path=str(path), text=text, scope=scope))
+                    found.append(MemoryFile(path=str(path), text=text, scope=scope, refused=refused))
         return found
 
-    def _read(self, wanted: list[tuple[Path, str]], cwd: Path) -> list[list[tuple[Path, str]]]:
+    def _read(self, wanted: list[tuple[Path, str]], cwd: Path) -> list[list[tuple[Path, str, str]]]:
         inside = _real(cwd)
         return [
             self._with_imports(
@@ -105,15 +110,20 @@ class MemoryFiles:
 
     def _with_imports(
         self, path: Path, bounds: tuple[Path, ...], depth: int = 0, seen: frozenset[Path] = frozenset()
-    ) -> list[tuple[Path, str]]:
-        """The file and what it imports; with bounds, only what really lies inside one of them."""
+    ) -> list[tuple[Path, str, str]]:
+        """The file and what it imports, or why not; with bounds, only what really lies inside one of them."""
         real = _real(path)
-        if real in seen or (bounds and not any(real.is_relative_to(bound) for bound in bounds)):
+        if real in seen:
             return []
-        text = self._text(path)
-        if text is None:
+        if bounds and not any(real.is_relative_to(bound) for bound in bounds):
+            return [(path, "", "leads out of the project")] if depth == 0 and path.is_symlink() else []
+        try:
+            text = self._text(path)
+        except (FileNotFoundError, NotADirectoryError):
             return []
-        parts = [(path, text)]
+        except OSError as error:
+            return [(path, "", error.strerror or str(error))]
+        parts = [(path, text, "")]
         if depth < MAX_IMPORTS:
             for match in _IMPORT.finditer(_FENCE.sub("", text)):
                 target = Path(match["path"]).expanduser()
@@ -121,19 +131,13 @@ class MemoryFiles:
                 parts += self._with_imports(imported, bounds, depth + 1, seen | {real})
         return parts
 
-    def _text(self, path: Path) -> str | None:
-        try:
-            stat = path.stat()
-            cached = self._cache.get(path)
-            if cached is not None and cached[0] == stat.st_mtime_ns:
-                return cached[1]
-            if not path.is_file():
-                return None
-            with path.open("rb") as file:
-                text = file.read(MAX_BYTES).decode("utf-8", "replace")
-        except OSError:
-            return None
-        self._cache[path] = (stat.st_mtime_ns, text)
+    def _text(self, path: Path) -> str:
+        stamp = path.stat().st_mtime_ns
+        cached = self._cache.get(path)
+        if cached is not None and cached[0] == stamp:
+            return cached[1]
+        text = read_regular(path, limit=LARGEST).data[:MAX_BYTES].decode("utf-8", "replace")
+        self._cache[path] = (stamp, text)
         return text
 
 
@@ -148,7 +152,13 @@ def as_context(files: Iterable[MemoryFile]) -> str:
     return "\n\n".join(
         f'<memory path="{file.path}" from="{what.get(file.scope, file.scope)}">\n{file.text.strip()}\n</memory>'
         for file in files
+        if not file.refused
     )
+
+
+def refusals(files: Iterable[MemoryFile]) -> tuple[str, ...]:
+    """What to tell the user of files that were not read."""
+    return tuple(f"{file.path} is not used as memory: it {file.refused}" for file in files if file.refused)
 
 
 def _real(path: Path) -> Path:

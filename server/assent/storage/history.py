@@ -17,6 +17,7 @@ from assent.storage.journal import Journal
 from assent.storage.lines import decode
 from assent.types.blocks import Json
 from assent.types.ports import FileText
+from assent.types.private_files import create_private, private_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +100,12 @@ class FileHistory:
             return None
         digest = digest_of(file)
         assert digest is not None
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self._folder)
         kept = self._folder / digest
         if not kept.exists():
             temporary = kept.with_suffix(f".part{secrets.token_hex(4)}")
-            temporary.write_bytes(content_of(file))
+            with open(temporary, "xb", opener=create_private) as new:
+                new.write(content_of(file))
             temporary.replace(kept)
         return digest
 

@@ -18,6 +18,8 @@ from assent.storage import transcript
 from assent.storage.files import write_atomically
 from assent.storage.paths import sessions_dir
 from assent.types.blocks import Json
+from assent.types.private_files import private_folder
+from assent.types.redaction import redact
 
 PAGE = 50
 STALE = 4  # lines per session before the index is written anew
@@ -52,10 +54,11 @@ class Index:
         self._reading = threading.Lock()
 
     def put(self, summary: Summary) -> None:
-        """Remember this about the session. The index is a cache, so a full disk is no reason to fail."""
+        """Remember this about the session, without secrets. It is a cache, so a full disk is no reason to fail."""
+        summary = msgspec.structs.replace(summary, title=redact(summary.title), text=redact(summary.text))
         self._known[summary.session_id] = summary
         with contextlib.suppress(OSError):
-            self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_folder(self._root)
             fd = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:
                 os.write(fd, self._encoder.encode(summary) + b"\n")
@@ -161,8 +164,8 @@ def summarise(path: Path) -> Summary:
         head = transcript.header(path)
         found = transcript.last_entry(path, "session/state")
         state = found.record if found else {}
-        result = transcript.last_entry(path, "result")
-        cost = float(result.record.get("total_cost_usd", 0.0)) if result else 0.0
+        totals = transcript.last_entry(path, "spent") or transcript.last_entry(path, "result")
+        cost = float(totals.record.get("total_cost_usd", 0.0)) if totals else 0.0
         updated = path.stat().st_mtime
     return Summary(
         session_id=path.stem,

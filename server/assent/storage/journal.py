@@ -23,6 +23,7 @@ import anyio
 import anyio.to_thread
 
 from assent.storage.lines import Secrets, encode
+from assent.types.private_files import private_folder
 
 log = logging.getLogger(__name__)
 RETRY_DELAYS = (0.5, 1.0, 2.0, 5.0, 10.0)
@@ -60,7 +61,7 @@ class Journal:
         self._syncing = anyio.Lock()
         self._in_thread = False  # a worker thread waits for the disk with our descriptor
         self._failed = 0  # syncs so far that failed
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(path.parent)
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._synced = os.fstat(self._fd).st_size  # everything before this is safe
         self._new = self._synced == 0

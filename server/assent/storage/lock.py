@@ -1,11 +1,12 @@
 """One owner per session file: an flock held for the life of the process, so that a crash frees it."""
 
 import contextlib
-import fcntl
 import os
 from pathlib import Path
 
 from assent.types.errors import ProtocolError
+from assent.types.file_locks import try_lock
+from assent.types.private_files import private_folder
 
 _BUSY = "busy"
 
@@ -32,10 +33,10 @@ class SessionLock:
 
 def acquire(path: Path) -> SessionLock:
     """Raises ownedElsewhere{pid} when another process holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(path.parent)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try_lock(fd)
     except OSError:
         pid = _holder(fd)
         os.close(fd)
@@ -57,7 +58,7 @@ def holder(path: Path) -> int | None:
     except OSError:
         return None
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try_lock(fd)
     except OSError:
         return _holder(fd)
     finally:

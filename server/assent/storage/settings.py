@@ -6,9 +6,11 @@ stand above the order:
 1. A file that is partly wrong still counts: its good keys apply, its deny and ask rules even when the rest cannot be
    parsed, and the problem is told with file and key.
 2. What comes with a repository (project, local, and editor settings not marked as the user's own) can only restrict
-   until the workspace is trusted, and can never say whom we talk to or with whose key.
+   until the user trusts it; what it activates then is what the user was shown (`activation`). It can never say whom
+   we talk to or with whose key.
 """
 
+import errno
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,16 +19,20 @@ from typing import Any, Literal, cast
 
 import orjson
 
-from assent.storage import schema
-from assent.storage.files import write_atomically
+from assent.storage import activation, schema
+from assent.storage.activation import TrustItem
+from assent.storage.files import write_atomically, write_beside_links
 from assent.storage.paths import POLICY_FILE
+from assent.storage.trust import FolderTrust
 from assent.types.blocks import Json
 from assent.types.errors import SettingsError
 from assent.types.permissions import RuleSource
+from assent.types.regular_files import RefusedFile, read_regular
 
 Behaviour = Literal["allow", "ask", "deny"]
 BEHAVIOURS: tuple[Behaviour, ...] = ("deny", "ask", "allow")
 MCP_FILE = ".mcp.json"
+LARGEST = 1_000_000  # bytes of a settings file; more is none
 ORDER: tuple[RuleSource, ...] = ("user", "project", "local", "editor", "cli", "session", "policy")
 _CREDENTIALS = re.compile(r"^(ANTHROPIC_|AWS_|GOOGLE_APPLICATION_|VERTEX_|CLAUDE_CODE_).*|.*(API_KEY|AUTH_TOKEN)$")
 
@@ -61,7 +67,13 @@ class Settings:
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
     rules: tuple[SourcedRule, ...] = ()
     problems: tuple[Problem, ...] = ()
-    withheld: tuple[str, ...] = ()  # what trusting the workspace would activate, in words
+    activates: tuple[TrustItem, ...] = ()  # what trust is about here: all of it, approved or not
+    unapproved: tuple[TrustItem, ...] = ()  # what of it has no effect, because nobody approved it
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """What trusting the workspace would activate, in words."""
+        return tuple(activation.summary(self.unapproved))
 
     def get(self, key: str, default: Any = None) -> Any:
         """A value by dotted key."""
@@ -103,7 +115,7 @@ class SettingsFiles:
         self._editor = values
         self._editor_is_user = user_level
 
-    def load(self, cwd: str, *, trusted: bool, session: Json | None = None) -> Settings:
+    def load(self, cwd: str, *, trust: FolderTrust, session: Json | None = None) -> Settings:
         sources = [
             self._file(self.user_file, "user"),
             self._file(mcp_file(cwd), "project"),
@@ -117,7 +129,7 @@ class SettingsFiles:
         values: dict[str, Any] = {}
         rules: list[SourcedRule] = []
         found: list[Problem] = []
-        withheld: list[str] = []
+        activates: list[TrustItem] = []
         for source in sources:
             found += source.problems
             from_project = source.kind in ("project", "local") or (source.kind == "editor" and not self._editor_is_user)
@@ -125,14 +137,23 @@ class SettingsFiles:
             if from_project:
                 kept, refused = _without_credentials(kept, source.file)
                 found += refused
-            if from_project and not trusted:
-                withheld += _would_activate(source, kept)
-                kept = {}
-                kept_rules = tuple(rule for rule in kept_rules if rule.behaviour != "allow")
+                allows = [rule.rule for rule in kept_rules if rule.behaviour == "allow"]
+                activates += activation.activated(kept, allows, source.file)
+                kept = activation.approved_part(kept, source.file, trust.approves)
+                kept_rules = tuple(
+                    rule
+                    for rule in kept_rules
+                    if rule.behaviour != "allow" or activation.approved_rule(rule.rule, source.file, trust.approves)
+                )
             _merge(values, kept)
             rules += kept_rules
+        activates = activation.in_order(activates)
         return Settings(
-            values=values, rules=tuple(_strictest_first(rules)), problems=tuple(found), withheld=tuple(withheld)
+            values=values,
+            rules=tuple(_strictest_first(rules)),
+            problems=tuple(found),
+            activates=tuple(activates),
+            unapproved=tuple(item for item in activates if not trust.approves(item)),
         )
 
     def files(self, cwd: str) -> list[Path]:
@@ -148,7 +169,7 @@ class SettingsFiles:
                 rules.append(rule)
 
         path = local_file(cwd) if scope == "project" else self.user_file
-        self._change(path, change)
+        self._change(path, change, cwd if scope == "project" else None)
         return path
 
     def set(self, scope: Literal["user", "project", "local"], cwd: str, key: str, value: Any) -> Path:
@@ -174,27 +195,37 @@ class SettingsFiles:
             else:
                 node[last] = value
 
-        self._change(path, change)
+        self._change(path, change, cwd if scope != "user" else None)
         return path
 
-    def _change(self, path: Path, change: Callable[[Json], None]) -> None:
-        """Read, change and write one file. A file we cannot parse is never overwritten."""
+    def _change(self, path: Path, change: Callable[[Json], None], project: str | None) -> None:
+        """Read, change and write one file. A file we cannot parse is never overwritten.
+
+        The user's own settings may be a link to wherever they keep them. Those of a project may not: whoever made the
+        project would choose which file of the user's we write.
+        """
         values: Json = {}
+        if project is not None and (linked := next((p for p in (path.parent, path) if p.is_symlink()), None)):
+            raise SettingsError(f"{linked} is a symbolic link; nothing is written through it", file=str(path))
         if path.exists():
             try:
-                values = _parse(path.read_bytes())
+                values = _parse(read_regular(path, limit=LARGEST).data)
             except (OSError, ValueError) as error:
                 raise SettingsError(f"{path} is not valid JSON; fix it first: {error}", file=str(path)) from None
         change(values)
-        write_atomically(path, orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        data = orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        if project is None:
+            write_atomically(path, data)
+        else:
+            write_beside_links(Path(project), path.name, data, within=path.parent.name)
         self._cache.pop(path, None)
 
     def _file(self, path: Path, kind: RuleSource) -> "_Source":
         try:
             status = path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
-        except OSError:
-            stamp = None
+        except OSError as error:
+            stamp = (0, 0) if error.errno == errno.ELOOP else None
         cached = self._cache.get(path)
         if cached is None or cached[0] != stamp:
             cached = (stamp, self._read(path, kind) if stamp else _Source(kind=kind, file=str(path)))
@@ -203,9 +234,10 @@ class SettingsFiles:
 
     def _read(self, path: Path, kind: RuleSource) -> "_Source":
         try:
-            data = path.read_bytes()
+            data = read_regular(path, limit=LARGEST).data
         except OSError as error:
-            problem = Problem(file=str(path), key="", text=f"cannot be read: {error.strerror}")
+            text = error.strerror if isinstance(error, RefusedFile) else f"cannot be read: {error.strerror}"
+            problem = Problem(file=str(path), key="", text=text or "cannot be read")
             return _Source(kind=kind, file=str(path), problems=(problem,))
         try:
             values = _parse(data)
@@ -319,22 +351,6 @@ def _without_credentials(values: Json, file: str) -> tuple[Json, list[Problem]]:
             value = {name: text for name, text in env.items() if name not in bad}
         kept[key] = value
     return kept, refused
-
-
-def _would_activate(source: _Source, values: Json) -> list[str]:
-    name = Path(source.file).name if source.kind != "editor" else source.file
-    found: list[str] = []
-    allows = [rule.rule for rule in source.rules if rule.behaviour == "allow"]
-    if allows:
-        found.append(f"{name}: allow rules {', '.join(allows[:5])}{' …' if len(allows) > 5 else ''}")
-    for key, value in values.items():
-        if key == "$schema" or value in ({}, [], None):
-            continue
-        if isinstance(value, dict):
-            found.append(f"{name}: {key} ({', '.join(list(cast('Json', value))[:5])})")
-        else:
-            found.append(f"{name}: {key}")
-    return found
 
 
 def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:

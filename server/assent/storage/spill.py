@@ -1,4 +1,4 @@
-"""Tool output over its cap (C1), one file per call in the session's folder. The same id always gives the same path."""
+"""Tool output over its cap (C1), one file per call in the session's folder, without secrets. An id gives one path."""
 
 import contextlib
 import hashlib
@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 from assent.storage.lines import clean
+from assent.types.private_files import create_private, private_folder
+from assent.types.redaction import redact
 
 log = logging.getLogger(__name__)
 _PLAIN = re.compile(r"[0-9A-Za-z_-]{1,80}")
@@ -31,8 +33,9 @@ class SpillFolder:
         """None when the disk refuses: a call that has run must not fail because its output is long."""
         path = self.path(tool_use_id)
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.write_text(clean(text), encoding="utf-8", newline="")
+            private_folder(self.folder)
+            with open(path, "w", encoding="utf-8", newline="", opener=create_private) as file:
+                file.write(redact(clean(text)))
         except OSError as error:
             log.warning("%s could not be written: %s", path.name, error.strerror)
             with contextlib.suppress(OSError):

@@ -24,6 +24,7 @@ from assent.types import codec
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.messages import (
+    AssistantFinal,
     AssistantMessage,
     Attachment,
     Collapsed,
@@ -39,8 +40,10 @@ CHUNK = 256 * 1024
 PAGE_MESSAGES = 100
 PAGE_BYTES = 512 * 1024
 SHOWN = frozenset({"user", "assistant", "attachment", "system/compact_boundary"})
-KEPT = SHOWN | {"assistant_final", "tombstone", "collapsed", "tool_use_summary", "max_turns_reached", "result"}
+KEPT = SHOWN | {"assistant_final", "tombstone", "collapsed", "tool_use_summary", "max_turns_reached", "spent", "result"}
 REWOUND = "session/rewound"
+SHOWN_BESIDE = "session/shown"  # an event that people saw between the messages
+BESIDE = frozenset({SHOWN_BESIDE, "result"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,7 @@ class Page:
     entries: tuple[Entry, ...]
     cursor: str | None
     damaged: int = 0
+    around: tuple[Entry, ...] = ()  # what was shown between them, in their stretch of the file
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,6 +95,7 @@ def newest_page(
         if cursor is not None:
             end, withdrawn = _from_cursor(cursor, end)
         found: list[Entry] = []
+        around: list[Entry] = []
         size = damaged = 0
         position = end
         for start, stop, line in backwards(file.fileno(), end):
@@ -111,10 +116,27 @@ def newest_page(
                 size += stop - start
                 if len(found) >= limit or size >= max_bytes:
                     break
+            elif entry.type in BESIDE:
+                around.append(entry)
         else:
             position = 0
     found.reverse()
-    return Page(entries=tuple(found), cursor=_to_cursor(position, withdrawn) if position else None, damaged=damaged)
+    around.reverse()
+    further = _to_cursor(position, withdrawn) if position else None
+    return Page(entries=tuple(found), cursor=further, damaged=damaged, around=tuple(around))
+
+
+def context_tokens(path: Path) -> int:
+    """How much of the context the conversation filled when it was last measured, rewinds followed."""
+    with path.open("rb") as file:
+        for _start, _stop, line in backwards(file.fileno(), os.fstat(file.fileno()).st_size):
+            if line.startswith((b'{"type":"assistant_final"', b'{"type":"system/compact_boundary"')):
+                message = revive(decode(line) or {})
+                if isinstance(message, AssistantFinal) and message.parent_tool_use_id is None:
+                    return message.context_tokens or message.usage.context_tokens
+                if isinstance(message, CompactBoundary):
+                    return message.tokens_after
+    return 0
 
 
 def backwards(fd: int, end: int) -> Iterator[tuple[int, int, bytes]]:

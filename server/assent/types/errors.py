@@ -18,6 +18,8 @@ Anything else that escapes is a bug: logged at the boundary, and the session sur
 
 from typing import Any
 
+from assent.types.tries import Tries
+
 
 class AssentError(Exception):
     """The root; its message is written for people."""
@@ -25,6 +27,10 @@ class AssentError(Exception):
 
 class ToolError(AssentError):
     """Something the model should know about its call."""
+
+
+class Unfenced(ToolError):
+    """A command was not run, because the fence that had to surround it did not close."""
 
 
 class FileMissing(ToolError):
@@ -58,13 +64,25 @@ class MediaTooLarge(ModelError):
 
 
 class StreamInterrupted(ModelError):
-    """`partial` is what was said in the block that never closed: worth showing, never worth running."""
+    """`partial` is what was said in the block that never closed: worth showing, never worth running.
+
+    `tries` goes back with the next try of the same call; `again` is False when everything has been tried.
+    """
 
     def __init__(
-        self, message: str, *, kind: str = "stream_interrupted", status: int | None = None, partial: str = ""
+        self,
+        message: str,
+        *,
+        kind: str = "stream_interrupted",
+        status: int | None = None,
+        partial: str = "",
+        tries: Tries | None = None,
+        again: bool = True,
     ) -> None:
         super().__init__(message, kind=kind, status=status)
         self.partial = partial
+        self.tries = tries
+        self.again = again
 
 
 class FallbackTriggered(ModelError):
@@ -108,6 +126,7 @@ ERROR_CODES: dict[str, int] = {
         "untrusted",
         "noCredentials",
         "staleProposal",
+        "staleTrust",
         "outsideWorkspace",
         "permissionDenied",
         "tooLarge",

@@ -294,6 +294,19 @@ class Result:
     permission_denials: tuple[PermissionDenial, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """Session totals after one more call was counted (Q9). In the transcript only: the newest one counts, so that what
+    was spent outlives a crash and a rebuild."""
+
+    type: Literal["spent"] = "spent"
+    total_cost_usd: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+    model_usage: dict[str, ModelUsage] = field(default_factory=dict[str, ModelUsage])
+    task_budget_total: int | None = None
+    task_budget_remaining: int | None = None
+
+
 ConversationMessage = UserMessage | AssistantMessage | Attachment | CompactBoundary
 """What the history holds; everything else is about the turn, not part of the conversation."""
 
@@ -318,5 +331,6 @@ Message = (
     | Tombstone
     | Collapsed
     | MaxTurnsReached
+    | Spent
     | Result
 )

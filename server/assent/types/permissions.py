@@ -59,6 +59,7 @@ class Allow:
     proposal_id: str | None = None  # the reviewed proposal that carries this edit
     other_proposals: tuple[str, ...] = ()  # those of the plan's other files, when they were reviewed too
     message: str = ""  # what the user said with the answer, told to the model
+    fenced: bool = False  # our reader's table judged the command: it runs inside the fence, or not at all
     decision: Literal["allow"] = "allow"
 
 

@@ -5,6 +5,7 @@ The engine talks to a model, a workspace and a person only through these; `app.p
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from assent.types.blocks import Block, Json
@@ -18,6 +19,7 @@ from assent.types.messages import (
     StreamEvent,
 )
 from assent.types.permissions import Action, Verdict
+from assent.types.tries import Tries
 
 # --- the model -------------------------------------------------------------------------------------------------------
 
@@ -48,6 +50,8 @@ class ModelRequest:
     source: QuerySource = "main"
     foreground: bool = True
     persistent: bool = False
+    whole: bool = False  # nobody looks at the answer before it is whole: one that breaks in the middle is tried again
+    after: Tries | None = None  # the tries before this one, when the answer broke after some of it had been shown
 
 
 ModelEvent = StreamEvent | AssistantMessage | AssistantFinal | ApiRetry | Heartbeat | Notice
@@ -56,7 +60,8 @@ CallModel = Callable[[ModelRequest], AsyncGenerator[ModelEvent, None]]
 
 Exactly one `AssistantFinal` per API message that began. One with `stop_reason` None closes an answer that broke off:
 count its usage; then either `StreamInterrupted` is raised (blocks had been shown), or the call goes on with a fresh
-`message_start` (nothing had). A `Notice` is for the person: a silent endpoint, fast mode cooling down.
+`message_start` (nothing had, or the request wants only a whole answer). A `Notice` is for the person: a silent
+endpoint, fast mode cooling down.
 """
 
 
@@ -172,6 +177,7 @@ class ToolCall:
     parent_tool_use_id: str | None = None
     hook_decision: Literal["allow", "ask"] | None = None  # what PreToolUse hooks said; the executor has run them
     hook_reason: str = ""
+    acted: Callable[[], None] = lambda: None  # told when part of it happens before the verdict: a hunk is accepted
 
 
 CanUseTool = Callable[[ToolCall], Awaitable[Verdict]]
@@ -215,6 +221,11 @@ class EditorQueries(Protocol):
 
 class SpillStore(Protocol):
     """Where tool output over its cap goes (C1). The same id always gives the same path."""
+
+    @property
+    def folder(self) -> Path:
+        """Where all of it lies; need not exist yet."""
+        ...
 
     def write(self, tool_use_id: str, text: str) -> str | None:
         """Where the text can be read, or None: the disk did not take it. Never raises for the disk's sake."""
