@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,10 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.context.collapse import Collapse, commit, next_span, still_there
-from assent.context.compact import KeptFile, kept_blocks, request_text, shortened, summary_of
+from assent.context.compact import (
+    NOTE,
+    KeptFile,
+    Portion,
+    kept_blocks,
+    open_prompt,
+    request_text,
+    summary_of,
+    with_left_out,
+)
 from assent.context.media import REMOVED, strip_media
 from assent.context.microcompact import CLEARED, KEEP_NEWEST, microcompact
-from assent.context.reread import out_of_view
+from assent.context.reread import result_in_view
 from assent.context.snip import snip, snippable
 from assent.context.steps import as_text, steps
 from assent.context.thresholds import Thresholds, thresholds
@@ -22,9 +32,9 @@ from assent.context.tool_results import BATCH_CHARS, budget, capped, capped_batc
 from assent.context.usage import context_usage
 from assent.context.view import without
 from assent.engine.pairing import answers, repaired, unanswered
-from assent.tools.tool import ReadMark
 from assent.types.blocks import Json, text_block, tool_result_block
 from assent.types.messages import AssistantMessage, Attachment, CompactBoundary, ConversationMessage, UserMessage
+from assent.types.pointers import unchanged
 from assent.types.ports import ModelInfo
 
 IMAGE: Json = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
@@ -138,6 +148,12 @@ def test_results_from_an_old_transcript_are_capped_when_they_are_first_seen() ->
     assert budget(reduced.view, 10_000, None).changed is False
 
 
+def gone(before: tuple[ConversationMessage, ...], after: tuple[ConversationMessage, ...]) -> set[str]:
+    """Calls whose results the model could see before as they were, and no longer can (C7)."""
+    calls = {str(b.get("tool_use_id")) for m in before if isinstance(m, UserMessage) for b in m.content} - {"None"}
+    return {call for call in calls if result_in_view(after, call) != result_in_view(before, call)}
+
+
 # --- C2 ----------------------------------------------------------------------------------------------------------------
 
 
@@ -145,7 +161,7 @@ def test_a_snip_takes_a_call_and_its_result_together_and_nothing_else() -> None:
     view = session(3)
     reduced = snip(view, {"c1"})
     assert [m.uuid for m in reduced.view] == ["p", "s0", "c0", "r0", "s1", "s2", "c2", "r2"]
-    assert reduced.hidden == {"t1"}
+    assert gone(view, reduced.view) == {"t1"}
     assert 1_200 <= reduced.freed <= 1_300
     assert_paired(reduced.view)
 
@@ -181,7 +197,7 @@ def test_microcompact_clears_all_but_the_newest_results_when_the_window_fills() 
     contents = [m.content[0]["content"] for m in reduced.view if isinstance(m, UserMessage) and m.uuid != "p"]
     assert contents[:-KEEP_NEWEST] == [CLEARED] * 15
     assert CLEARED not in contents[-KEEP_NEWEST:]
-    assert len(reduced.hidden) == 15
+    assert len(gone(view, reduced.view)) == 15
     assert_paired(reduced.view)
 
 
@@ -202,6 +218,20 @@ def test_microcompact_happens_only_when_it_pays(tokens: int, idle: float | None,
 def test_microcompact_leaves_small_gains_and_other_tools_alone() -> None:
     assert not microcompact(session(20, size=200), tokens=50_000, marks=marks(), idle_seconds=1).changed
     assert not microcompact(session(20, tool="Edit"), tokens=50_000, marks=marks(), idle_seconds=1).changed
+
+
+@pytest.mark.parametrize("words", ["It may have run in part.", "first words " + "x" * 5_000 + " last words"])
+def test_microcompact_keeps_how_a_call_failed(words: str) -> None:  # C3, L9
+    """A call that may have run in part must not turn into one that can simply be made again."""
+    view = list(session(20))
+    at, failed = next((at, m) for at, m in enumerate(view) if isinstance(m, UserMessage) and m.uuid != "p")
+    view[at] = replace(failed, content=({**failed.content[0], "content": words, "is_error": True},))
+    once = microcompact(view, tokens=50_000, marks=marks(), idle_seconds=1)
+    left = once.view[at]
+    assert once.changed and isinstance(left, UserMessage) and left.content[0]["is_error"]
+    kept = str(left.content[0]["content"])
+    assert kept.startswith(words[:12]) and kept.endswith(words[-11:]) and len(kept) < 600
+    assert not microcompact(once.view, tokens=50_000, marks=marks(), idle_seconds=1).changed
 
 
 def test_microcompact_twice_changes_nothing_more() -> None:
@@ -233,7 +263,7 @@ def test_collapses_are_committed_oldest_first_until_there_is_room() -> None:
     reduced, committed = commit(view, staged, tokens=35_000, until=32_000)
     assert committed == 1
     assert "read six files" in str(reduced.view[1]) and isinstance(reduced.view[1], Attachment)
-    assert reduced.hidden == {f"t{n}" for n in range(6)}
+    assert gone(view, reduced.view) == {f"t{n}" for n in range(6)}
     assert_paired(reduced.view)
     everything, both = commit(view, staged)
     assert both == 2
@@ -293,12 +323,55 @@ def test_files_todos_plan_tasks_and_skills_are_kept_beside_the_summary_within_th
     assert "/b was in use" in words and "xxxx" not in words
 
 
-def test_a_view_too_long_even_to_summarise_loses_its_oldest_third_between_steps() -> None:
+def test_what_a_summary_is_made_of_points_at_nothing_that_was_left_out() -> None:  # C6, C7
+    view = list(session(6, tool="Read"))
+    (first, *_, last) = [at for at, m in enumerate(view) if isinstance(m, UserMessage) and m.uuid != "p"]
+    meant, stub = view[first], view[last]
+    assert isinstance(meant, UserMessage) and isinstance(stub, UserMessage)
+    words = unchanged("/a.py", str(meant.content[0]["tool_use_id"]))
+    view[last] = replace(stub, content=({**stub.content[0], "content": words},))
+    whole = Portion(view=tuple(view))
+    assert words in str(whole.smaller(whole.tokens).view)  # nothing had to go
+    smaller = whole.smaller(whole.tokens // 2).view
+    assert meant not in smaller and words not in str(smaller) and CLEARED in str(smaller)
+
+
+def test_a_view_too_long_even_to_summarise_loses_its_oldest_rounds_between_steps() -> None:  # C6
     view = session(9)
-    shorter = shortened(view)
-    assert shorter is not None and len(shorter) < len(view)
-    assert_paired(shorter[1:])
-    assert shortened(session(1)) is None
+    portion = Portion(view=view)
+    smaller = portion.smaller(portion.tokens // 2)
+    assert 0 < smaller.tokens <= portion.tokens // 2 + 20  # the note that says so
+    assert [m.uuid for m in (*smaller.left_out, *smaller.view) if m.uuid != NOTE] == [m.uuid for m in view]
+    assert_paired([m for m in smaller.view if m.uuid != NOTE])
+    assert "1 message of the user" in with_left_out("So far.", smaller.left_out)
+    nothing = smaller.smaller(0)
+    assert nothing.view == () and len(nothing.left_out) == len(view)
+    assert with_left_out("", nothing.left_out).startswith("Not in this summary")
+
+
+def test_an_earlier_summary_is_the_last_thing_a_summary_loses() -> None:  # C6
+    boundary = CompactBoundary(
+        uuid="b", trigger="auto", tokens_before=1, tokens_after=1, summary="early days", kept=(text_block("x" * 9_000),)
+    )
+    portion = Portion(view=(boundary, *session(4)))
+    smaller = portion.smaller(600)
+    assert [m.uuid for m in smaller.view] == ["b", NOTE]
+    assert "x" * 9_000 not in str(smaller.view) and "early days" in str(smaller.view)
+    assert smaller.smaller(0).view == ()
+
+
+def test_the_open_prompt_is_the_one_nobody_has_answered() -> None:  # C6
+    prompt = UserMessage(uuid="q", content=(text_block("and this?"),))
+    said = AssistantMessage(uuid="a", message_id="ma", content=(text_block("that"),), model="m")
+    failed = AssistantMessage(uuid="e", message_id="me", content=(text_block("no"),), model="m", error="api_error")
+    view = session(2)
+    assert open_prompt((*view, prompt)) == (prompt.content, {"q"})
+    assert open_prompt((*view, prompt, failed)) == (prompt.content, {"q"})
+    assert open_prompt((*view, prompt, said)) == ((), frozenset())
+    kept = kept_blocks(files=(), todos=(), plan="", tasks=(), skills=(), room=0, prompt=prompt.content)
+    boundary = CompactBoundary(uuid="b", trigger="manual", tokens_before=1, tokens_after=1, summary="s", kept=kept)
+    assert open_prompt((boundary,)) == (prompt.content, frozenset())
+    assert open_prompt((boundary, said)) == ((), frozenset())
 
 
 # --- the rest ----------------------------------------------------------------------------------------------------------
@@ -312,16 +385,6 @@ def test_pictures_are_taken_out_of_prompts_and_results() -> None:  # L7
     reduced = strip_media(view)
     assert str(reduced.view).count(REMOVED) == 2 and "base64" not in str(reduced.view)
     assert reduced.changed and not strip_media(reduced.view).changed
-
-
-def test_re_read_stubs_end_with_the_result_they_stand_for() -> None:  # C7
-    marked = {
-        "/a": ReadMark(sha256="1", mtime_ns=1, tool_use_id="t1"),
-        "/b": ReadMark(sha256="2", mtime_ns=1, tool_use_id="t2"),
-        "/c": ReadMark(sha256="3", mtime_ns=1, tool_use_id="t3", in_view=False),
-    }
-    assert out_of_view(marked, {"t2"}) == ["/b"]
-    assert out_of_view(marked, None) == ["/a", "/b"]
 
 
 def test_usage_by_category_adds_up_to_what_was_measured() -> None:  # C8

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from assent.context.microcompact import endpoint_edit
 from assent.context.thresholds import thresholds
@@ -13,7 +12,6 @@ from assent.extensions.commands import BUILT_IN
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.extensions.memory import MemoryFile
 from assent.storage.spill import SpillFolder
-from assent.tools.tool import ReadMark, SessionState
 from assent.types.blocks import Json, text_block
 from assent.types.hooks import HookCall, HookOutcome
 from assent.types.messages import (
@@ -256,56 +254,25 @@ async def test_a_disk_that_takes_no_spilled_result_costs_its_rest_and_not_the_tu
         assert "could not be saved" in sent and "full" not in sent
 
 
-async def test_a_reduction_that_hides_a_read_clears_its_re_read_stub() -> None:  # C7
-    state = SessionState(cwd="/project")
-
-    class Marking(Reader):
-        async def call(self, input: Any, ctx: Any) -> Any:
-            ctx.state.read_files[f"/project/{input.text}"] = ReadMark(
-                sha256="x", mtime_ns=-1, tool_use_id=ctx.tool_use_id
-            )
-            return await super().call(input, ctx)
-
-    async with Stage(
-        tools=[Marking(size=8_000)],
-        limits=Limits(window=60_000, max_output=8_000),
-        get_app_state=lambda: state,
-        services=ToolServices(),
-    ) as stage:
-        for number in range(18):
-            stage.api.reply(tool("Read", text=str(number)))
-        stage.api.reply(text("ok"))
-        await stage.turn()
-        seen = [mark.in_view for mark in state.read_files.values()]
-        assert seen[0] is False and seen[-1] is True
-
-
 async def test_results_the_endpoint_cleared_lose_their_re_read_stubs_and_nothing_is_cleared_twice() -> None:  # C3, C7
-    state = SessionState(cwd="/project")
     marks = thresholds(ModelInfo(id="m", context_window=60_000, max_output_tokens=8_000))
     edit = endpoint_edit(marks)
-
-    class Marking(Reader):
-        async def call(self, input: Any, ctx: Any) -> Any:
-            mark = ReadMark(sha256="x", mtime_ns=-1, tool_use_id=ctx.tool_use_id)
-            ctx.state.read_files[f"/project/{input.text}"] = mark
-            return await super().call(input, ctx)
-
     async with Stage(
-        tools=[Marking(size=8_000)],
+        tools=[Reader(size=8_000)],
         limits=Limits(window=60_000, max_output=8_000),
-        get_app_state=lambda: state,
         services=ToolServices(),
         context_edits=(edit,),
     ) as stage:
         for number in range(16):
-            stage.api.reply(tool("Read", text=str(number)))
+            stage.api.reply(tool("Read", id=f"toolu_{number}", text=str(number)))
         applied = {"applied_edits": [{"type": edit["type"], "cleared_tool_uses": 11, "cleared_input_tokens": 22_000}]}
         told = {"type": "message_delta", "delta": {}, "usage": {}, "context_management": applied}
         stage.api.reply(text("done"), event("message_delta", told))
         turn = await stage.turn()
         assert turn.of(AssistantFinal)[-1].cleared_tool_uses == 11
-        assert [mark.in_view for mark in state.read_files.values()] == [False] * 11 + [True] * 5
+        known = stage.engine._conversation
+        seen = [known.window.result(known.history.view(), f"toolu_{number}") for number in range(16)]
+        assert [result is not None for result in seen] == [False] * 11 + [True] * 5
         last = stage.api.calls[-1]
         assert last.body["context_management"] == {"edits": [edit]}
         assert "context-management-2025-06-27" in last.headers["anthropic-beta"]

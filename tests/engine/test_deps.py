@@ -41,6 +41,19 @@ async def test_ids_times_and_durations_come_from_the_deps() -> None:  # Q2 deps
         assert turn.result.duration_ms % 500 == turn.result.duration_api_ms % 500 == 0  # no other clock was asked
 
 
+async def test_the_time_that_people_took_is_not_the_turns() -> None:
+    durations: list[int] = []
+    for waited in (itertools.repeat(7.0), itertools.count(7.0, 0.5)):
+        async with Stage(tools=[Echo()]) as stage:
+            ticks = itertools.count(100.0, 0.5)
+            engine = stage.new_engine()
+            deps = replace(engine.config.deps, clock=lambda ticks=ticks: next(ticks))
+            engine.config = replace(engine.config, deps=deps, waited_seconds=lambda waited=waited: next(waited))
+            stage.api.reply(text("ok"))
+            durations.append((await stage.turn(engine=engine)).result.duration_ms)
+    assert durations[0] - durations[1] == 500
+
+
 async def test_the_loop_asks_at_temperature_one_where_the_model_takes_a_temperature() -> None:  # M7
     async with Stage(tools=[Echo()]) as stage:
         stage.api.reply(tool("Echo", text="a"))

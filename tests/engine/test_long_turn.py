@@ -6,8 +6,10 @@ import re
 
 from assent.context.microcompact import CLEARED
 from assent.tools.tool import AnyTool
-from assent.types.messages import Attachment, CompactBoundary, Notice, Tombstone
-from enginekit import Echo, Long, Reader, Stage
+from assent.types.blocks import Json
+from assent.types.messages import Attachment, Collapsed, CompactBoundary, Notice, Tombstone
+from enginekit import Change, Echo, Long, Reader, Stage
+from enginekit.stage import MODEL
 from fakeapi import Answer, Limits, Reply, Request, failure, text, tool
 
 WINDOW = Limits(window=60_000, max_output=8_000)
@@ -69,6 +71,57 @@ async def test_two_hundred_steps_in_a_small_window_pass_through_every_reduction_
         assert len(results) >= STEPS  # people see all of it: nothing was cleared from the history
         assert not any(CLEARED in str(message) for message in history)
         assert any(isinstance(m, Attachment) and m.kind == "context_full" for m in history)
+        stage.assert_reloads()
+
+
+def accounted_for(messages: list[Json]) -> set[int]:
+    """The steps that these messages tell of: by the words beside a call, or by a summary."""
+    said = str(messages)
+    known = {int(number) for number in re.findall(r"Step (\d+)\.", said)}
+    for first, last in re.findall(r"Steps (\d+) to (\d+) are done", said):
+        known |= set(range(int(first), int(last) + 1))
+    return known
+
+
+def runs(numbers: set[int]) -> str:
+    """The same as words of a summary, a range for each stretch without gaps."""
+    starts = sorted(number for number in numbers if number - 1 not in numbers)
+    ends = sorted(number for number in numbers if number + 1 not in numbers)
+    return " ".join(f"Steps {first} to {last} are done." for first, last in zip(starts, ends, strict=True))
+
+
+async def test_five_hundred_steps_with_collapse_on_are_each_done_once_and_never_forgotten() -> None:  # C4, C6, L4
+    """The model knows only what its request says; a step that no request tells of would be done again."""
+    steps, prompt = 500, "Do five hundred steps, in order."
+    change = Change()
+    small = Limits(window=40_000, max_output=8_000)
+    async with Stage(
+        tools=[change, Reader(size=3_000)], limits=small, verbose=True, background_calls=frozenset({"collapse"})
+    ) as stage:
+
+        def answer(request: Request) -> Answer:
+            said = str(request.messages[-1]["content"])
+            known = accounted_for(request.messages)
+            if "about to be replaced by a summary" in said:
+                return Reply(parts=(text(f"<summary>{runs(known)}</summary>"),))
+            if "finished stretch" in said:
+                return Reply(parts=(text(runs(known)),))
+            assert prompt in str(request.messages)
+            step = next(number for number in range(1, steps + 2) if number not in known)
+            if step > steps:
+                return Reply(parts=(text("All of it is done."),))
+            name, words = ("Change", f"{step} " + "word " * 300) if step % 3 else ("Read", str(step))
+            return Reply(parts=(text(f"Step {step}."), tool(name, text=words)))
+
+        stage.api.otherwise(answer)
+        turn = await stage.turn(prompt)
+        assert (turn.result.terminal, turn.result.result) == ("completed", "All of it is done.")
+        done = [int(words.split()[0]) for words in change.log]
+        assert done == [number for number in range(1, steps + 1) if number % 3]
+        asked = [call for call in stage.api.calls if call.body["model"] == MODEL]
+        assert any("Earlier work, summarised" in str(call.messages) for call in asked)
+        assert all(call.cache is not None and call.cache.total < small.window for call in asked)
+        assert len(turn.of(Collapsed)) > 10
         stage.assert_reloads()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assent.context.compact import NOTE
 from assent.engine.config import Deps, QueryEngineConfig
 from assent.engine.query_engine import QueryEngine
 from assent.extensions.commands import BUILT_IN
@@ -60,7 +61,7 @@ class Model:
         self._number = 0
 
     async def __call__(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        assert_conversation_valid([m for m in request.messages if m.uuid != "shortened"])
+        assert_conversation_valid([m for m in request.messages if m.uuid != NOTE])
         blocks, failure, reason = self._answers.pop(0) if self._answers else ([text_block("done")], None, "end_turn")
         if request.source == "compact":
             blocks = [b for b in blocks if b["type"] == "text"]

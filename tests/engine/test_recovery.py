@@ -79,7 +79,7 @@ async def test_waits_between_retries_are_told_before_they_begin() -> None:  # Q5
 
 async def test_a_surfaced_error_keeps_the_words_that_were_shown() -> None:  # L10
     async with Stage() as stage:
-        for _ in range(4):
+        for _ in range(11):
             stage.api.cut(text("half of ", "an answer"), at_event=3)
         turn = await stage.turn()
         assert turn.result.terminal == "model_error"
@@ -133,13 +133,13 @@ async def test_the_summarising_call_is_made_shorter_until_it_fits() -> None:  # 
 
 async def test_autocompact_stops_trying_after_three_failures(caplog: pytest.LogCaptureFixture) -> None:  # C5
     async with Stage(tools=[Echo()], limits=Limits(window=60_000, max_output=8_000)) as stage:
-        stage.api.when("about to be replaced", *[Reply(parts=(text("<analysis>hm"),)) for _ in range(3)])
+        stage.api.when("about to be replaced", *[Reply(parts=(text("<analysis>hm"),)) for _ in range(9)])
         for number in range(30):
             stage.api.reply(tool("Echo", text=f"{number} " * 1_400))
         stage.api.otherwise(Reply(parts=(text("done"),)))
         turn = await stage.turn()
         assert turn.result.terminal == "blocking_limit"
-        assert sum("about to be replaced" in call.last_text for call in stage.api.calls) == 3
+        assert sum("about to be replaced" in call.last_text for call in stage.api.calls) == 9  # each tried three times
         assert "/compact" in turn.result.result
 
 

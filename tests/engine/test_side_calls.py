@@ -7,7 +7,9 @@ import pytest
 
 from assent.engine.side_calls import SideCalls
 from assent.model.client import ModelSettings, make_call_model
+from assent.model.requests import THINKING_ROOM
 from assent.model.transport import Endpoint
+from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action, Ask
 from assent.types.ports import ToolCall
@@ -23,11 +25,11 @@ async def api() -> AsyncIterator[FakeApi]:
         yield api
 
 
-def side_calls(api: FakeApi, booked: list[Any]) -> SideCalls:
+def side_calls(api: FakeApi, booked: list[Any], *, model: str = "claude-haiku-5-5") -> SideCalls:
     endpoint = Endpoint(base_url=api.url, api_key="test")
     return SideCalls(
         make_call_model(ModelSettings(endpoint=endpoint)),
-        model=lambda: "claude-haiku-5-5",
+        model=lambda: model,
         book=lambda session, model, usage, cost: booked.append((session, model, usage.output_tokens > 0, cost > 0)),
     )
 
@@ -49,6 +51,25 @@ async def test_the_classifier_answers_in_one_word_and_anything_else_is_an_ask(
     booked: list[Any] = []
     assert await side_calls(api, booked).classify("s1", CALL, ASK) == answer  # P13
     assert booked == [("s1", "claude-haiku-5-5", True, True)]  # Q9
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "room"),
+    [
+        ("claude-haiku-4-5", {"type": "disabled"}, 16),
+        ("claude-haiku-5-5", {"type": "disabled"}, 16),
+        ("claude-opus-5-5", {"type": "adaptive"}, 16 + THINKING_ROOM),
+        ("claude-sonnet-5-5", {"type": "between_tools"}, 16 + THINKING_ROOM),
+    ],
+)
+async def test_the_classifiers_few_tokens_are_not_spent_on_thinking(
+    api: FakeApi, model: str, thinking: Json, room: int
+) -> None:  # P13
+    """Thinking is off where the model can do without; one that cannot gets room for it."""
+    api.reply(text("allow"))
+    assert await side_calls(api, [], model=model).classify("s1", CALL, ASK) == "allow"
+    body = api.calls[0].body
+    assert (body["thinking"], body["max_tokens"]) == (thinking, room)
 
 
 async def test_a_failing_classifier_is_an_ask_and_is_not_tried_again(api: FakeApi) -> None:

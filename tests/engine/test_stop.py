@@ -41,8 +41,8 @@ class Witness:
         return [call.event for call in self.calls]
 
 
-async def test_stop_hooks_have_one_round_however_often_they_would_block() -> None:  # L13
-    witness = Witness(*[HookOutcome(status="blocked", text="not yet")] * 5)
+async def test_stop_hooks_are_told_what_was_said_and_whether_they_have_blocked_before() -> None:  # L13
+    witness = Witness(HookOutcome(status="blocked", text="not yet"))
     async with Stage(tools=[Echo()], hooks=witness.on("Stop")) as stage:
         stage.api.reply(text("done?"))
         stage.api.reply(tool("Echo", text="more"))
@@ -50,7 +50,10 @@ async def test_stop_hooks_have_one_round_however_often_they_would_block() -> Non
         turn = await stage.turn()
         assert turn.transitions == ["stop_hook_blocking", "next_turn"]
         assert turn.result.result == "done!"
-        assert witness.calls[0].data == {"stop_hook_active": False, "last_assistant_message": "done?"}
+        assert [call.data for call in witness.calls] == [
+            {"stop_hook_active": False, "last_assistant_message": "done?"},
+            {"stop_hook_active": True, "last_assistant_message": "done!"},
+        ]
 
 
 async def test_stop_hooks_never_run_on_an_error_and_stop_failure_hooks_do() -> None:  # L8

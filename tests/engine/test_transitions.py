@@ -287,8 +287,8 @@ ROWS = [
     Row(
         reaches="model_error",
         name="when the stream keeps breaking",
-        script=lambda api: cut_mid_answer(api, 4),
-        transitions=["stream_retry"] * 3,
+        script=lambda api: cut_mid_answer(api, 11),
+        transitions=["stream_retry"] * 10,
         terminal="model_error",
         subtype="error_during_execution",
     ),
@@ -382,7 +382,7 @@ ROWS = [
     ),
     Row(
         reaches="blocking_limit",
-        script=lambda api: api.when("about to be replaced", Reply(parts=(text("<summary></summary>"),))),
+        script=lambda api: api.when("about to be replaced", *[Reply(parts=(text("<summary></summary>"),))] * 3),
         prompt=[{"type": "text", "text": "word " * 6_500}] * 3,
         stage={"limits": TINY},
         terminal="blocking_limit",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from assent.context.steps import as_text, steps
 from assent.context.tokens import estimate, estimate_all
-from assent.context.view import Reduced, all_result_ids
+from assent.context.view import Reduced
 from assent.types.blocks import text_block
 from assent.types.messages import Attachment, ConversationMessage
 
@@ -81,7 +81,9 @@ def commit(
         if until is not None and tokens - current.freed <= until:
             break
         projected = _project(current.view, collapse)
-        current = replace(projected, freed=current.freed + projected.freed, hidden=current.hidden | projected.hidden)
+        current = replace(
+            projected, freed=current.freed + projected.freed, changed=current.changed or projected.changed
+        )
         committed += 1
     return current, committed
 
@@ -108,4 +110,4 @@ def _project(view: Sequence[ConversationMessage], collapse: Collapse) -> Reduced
             placed = True
             out.append(stand_in)
     freed = max(0, estimate_all(gone) - estimate(stand_in))
-    return Reduced(view=tuple(out), freed=freed, hidden=all_result_ids(gone))
+    return Reduced(view=tuple(out), freed=freed, changed=True)

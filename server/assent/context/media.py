@@ -40,4 +40,4 @@ def strip_media(view: Sequence[ConversationMessage]) -> Reduced:
             cleaned.append(replace(message, content=content) if removed != before else message)
         else:
             cleaned.append(message)
-    return Reduced(view=tuple(cleaned), freed=removed * MEDIA_TOKENS)
+    return Reduced(view=tuple(cleaned), freed=removed * MEDIA_TOKENS, changed=removed > 0)

@@ -17,6 +17,7 @@ from assent.types.messages import AssistantMessage, ConversationMessage, UserMes
 KEEP_NEWEST = 5
 CACHE_SECONDS = 300.0
 MIN_SHARE = 0.05  # of the window: less than this is not worth the cache
+ERROR_CHARS = 200  # of a failure, at its beginning and at its end
 CLEARED = "[Cleared to save room: the output of an earlier call. Call the tool again if you need it.]"
 ENDPOINT_EDIT = "clear_tool_uses_20250919"
 COMPACTABLE = frozenset(
@@ -25,25 +26,33 @@ COMPACTABLE = frozenset(
 
 
 def microcompact(
-    view: Sequence[ConversationMessage], *, tokens: int, marks: Thresholds, idle_seconds: float | None
+    view: Sequence[ConversationMessage],
+    *,
+    tokens: int,
+    marks: Thresholds,
+    idle_seconds: float | None,
+    cache_seconds: float = CACHE_SECONDS,
 ) -> Reduced:
-    """`idle_seconds` is the time since the last call; None when nothing was sent yet, so the cache is cold."""
-    cold = idle_seconds is None or idle_seconds >= CACHE_SECONDS
+    """`idle_seconds` is the time since the last call; None when nothing was sent yet, so the cache is cold.
+
+    `cache_seconds` is how long the endpoint keeps a prompt.
+    """
+    cold = idle_seconds is None or idle_seconds >= cache_seconds
     full = tokens >= marks.microcompact
     if not (cold or full):
         return Reduced(view=tuple(view))
     clearable = old_results(view)
-    saved = sum(max(0, size - estimate_content(CLEARED)) for size in clearable.values())
+    saved = sum(clearable.values())
     if not clearable or saved < marks.window * MIN_SHARE:
         return Reduced(view=tuple(view))
 
     def change(block: Block) -> Block:
         if str(block.get("tool_use_id")) not in clearable:
             return block
-        return {**block, "content": CLEARED}
+        return {**block, "content": _what_is_left(block)}
 
     smaller, _ = map_results(view, change)
-    return Reduced(view=smaller, freed=saved, hidden=frozenset(clearable))
+    return Reduced(view=smaller, freed=saved, changed=True)
 
 
 def endpoint_edit(marks: Thresholds) -> Json:
@@ -69,7 +78,7 @@ def oldest_results(view: Sequence[ConversationMessage], count: int) -> frozenset
 
 
 def old_results(view: Sequence[ConversationMessage]) -> dict[str, int]:
-    """Sizes of the compactable results that are not among the newest few, not cleared yet, and not errors."""
+    """The compactable results that are not among the newest few and not cleared yet, and what clearing each frees."""
     compactable = {
         str(block.get("id"))
         for message in view
@@ -77,13 +86,22 @@ def old_results(view: Sequence[ConversationMessage]) -> dict[str, int]:
         for block in message.content
         if block.get("type") == "tool_use" and block.get("name") in COMPACTABLE
     }
-    sizes: dict[str, int] = {}
+    frees: dict[str, int] = {}
     for message in view:
         if isinstance(message, UserMessage):
             for block in message.content:
                 call = str(block.get("tool_use_id"))
                 if block.get("type") == "tool_result" and call in compactable:
-                    sizes[call] = 0 if block.get("content") == CLEARED else estimate_content(block.get("content"))
-    old = list(sizes)[:-KEEP_NEWEST]
-    floor = estimate_content(CLEARED)
-    return {call: sizes[call] for call in old if sizes[call] > floor}
+                    frees[call] = estimate_content(block.get("content")) - estimate_content(_what_is_left(block))
+    return {call: frees[call] for call in list(frees)[:-KEEP_NEWEST] if frees[call] > 0}
+
+
+def _what_is_left(block: Block) -> object:
+    """Of a failure its beginning and its end stay: a call that may have run in part must not become one that can simply
+    be made again."""
+    content: object = block.get("content")
+    if not block.get("is_error"):
+        return CLEARED
+    if not isinstance(content, str) or len(content) <= 3 * ERROR_CHARS:
+        return content
+    return f"{content[:ERROR_CHARS]}…\n{CLEARED}\n…{content[-ERROR_CHARS:]}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from assent.context.tokens import estimate_all, estimate_content
-from assent.context.view import Reduced, all_result_ids, without
+from assent.context.view import Reduced, without
 from assent.types.blocks import Block
 from assent.types.messages import AssistantMessage, ConversationMessage, UserMessage
 
@@ -30,9 +30,8 @@ def snip(view: Sequence[ConversationMessage], marked: Collection[str]) -> Reduce
     if not marked or not any(message.uuid in marked for message in view):
         return Reduced(view=tuple(view))
     smaller = without(view, marked)
-    hidden = all_result_ids(view) - all_result_ids(smaller)
     freed = max(0, estimate_all(view) - estimate_all(smaller))
-    return Reduced(view=smaller, freed=freed, hidden=hidden)
+    return Reduced(view=smaller, freed=freed, changed=True)
 
 
 def snippable(view: Sequence[ConversationMessage]) -> list[Snippable]:

@@ -67,7 +67,7 @@ def budget(view: Sequence[ConversationMessage], cap: int, spill: Spill | None) -
         return smaller
 
     reduced, changed = map_results(view, change)
-    return Reduced(view=reduced, freed=freed) if changed else Reduced(view=tuple(view))
+    return Reduced(view=reduced, freed=freed, changed=True) if changed else Reduced(view=tuple(view))
 
 
 def _preview(text: str, size: int) -> str:

@@ -15,15 +15,11 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduced:
-    """A smaller view, how many tokens that freed, and which tool results the model can no longer see (C7)."""
+    """A smaller view, how many tokens that freed, and whether it differs at all."""
 
     view: View
     freed: int = 0
-    hidden: frozenset[str] = frozenset()
-
-    @property
-    def changed(self) -> bool:
-        return self.freed > 0 or bool(self.hidden)
+    changed: bool = False
 
 
 def call_ids(messages: Iterable[ConversationMessage]) -> set[str]:
@@ -40,10 +36,6 @@ def result_ids(message: ConversationMessage) -> set[str]:
     if not isinstance(message, UserMessage):
         return set()
     return {str(block.get("tool_use_id")) for block in message.content if block.get("type") == "tool_result"}
-
-
-def all_result_ids(messages: Iterable[ConversationMessage]) -> frozenset[str]:
-    return frozenset(each for message in messages for each in result_ids(message))
 
 
 def without(view: Sequence[ConversationMessage], uuids: Collection[str]) -> View:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from assent.engine.config import NoTranscript, QueryEngineConfig, Status
 from assent.extensions.agents import AgentDefinition, find
-from assent.tools.tool import SessionState, ToolContext, ToolOutput
+from assent.tools.tool import AnyTool, SessionState, ToolContext, ToolOutput
 from assent.types.errors import ToolError
 from assent.types.hooks import HookCall
 from assent.types.messages import (
@@ -98,6 +98,7 @@ class Subagents:
                         engine.abort()
         finally:
             await engine.aclose()
+            config.owners.release(config.parent_tool_use_id)
         if result is None:
             return ToolOutput(content="The agent ended without an answer.", is_error=True, summary="no answer")
         if spent and result.is_error:
@@ -123,19 +124,26 @@ class Subagents:
                 )
             )
 
-    def _config(self, definition: AgentDefinition, ctx: ToolContext) -> QueryEngineConfig:
-        parent, turn = self._turn.config, self._turn
-        tools = [
+    def reads_only(self, agent: str) -> bool:
+        definition = find(self._turn.config.agents, agent)
+        return definition is None or all(tool.read_only for tool in self._tools(definition))
+
+    def _tools(self, definition: AgentDefinition) -> list[AnyTool]:
+        parent = self._turn.config
+        return [
             tool
             for tool in (*parent.tools, *(tool for client in parent.mcp_clients for tool in client.tools))
             if tool.name not in NOT_FOR_SUBAGENTS
             and (definition.tools is None or tool.name in definition.tools)
             and tool.name not in definition.disallowed_tools
         ]
+
+    def _config(self, definition: AgentDefinition, ctx: ToolContext) -> QueryEngineConfig:
+        parent, turn = self._turn.config, self._turn
         state = SessionState(cwd=ctx.cwd, mode=turn.app.mode, worktree=turn.app.worktree)
         return replace(
             parent,
-            tools=tools,
+            tools=self._tools(definition),
             mcp_clients=(),
             commands=(),
             agents=(),
@@ -146,6 +154,7 @@ class Subagents:
             set_app_state=None,
             initial_messages=(),
             restored=None,
+            spent=None,
             read_file_cache=None,
             custom_system_prompt=definition.prompt,
             append_system_prompt=None,

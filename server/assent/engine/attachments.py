@@ -18,7 +18,7 @@ from assent.context.snip import snippable
 from assent.context.thresholds import thresholds
 from assent.engine.prompt import today
 from assent.engine.turn import Turn
-from assent.extensions.memory import as_context
+from assent.extensions.memory import as_context, refusals
 from assent.tools.executor import CallResult
 from assent.types.errors import ToolError
 from assent.types.messages import Attachment
@@ -38,10 +38,12 @@ async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
     """Everything there is to tell before the next model call."""
     slept = any(result.tool == "Sleep" for result in results)
     queued = turn.config.take_queued() if turn.config.take_queued is not None else ()
-    await turn.publish_all((*queued, *turn.conversation.inbox.take(later=slept), *turn.config.take_decisions()))
+    await turn.publish_all(
+        (*queued, *turn.conversation.inbox.take(later=slept), *turn.config.take_decisions(turn.mine))
+    )
     await _finished_jobs(turn)
     await _prefetched(turn)
-    await _late_memory(turn)
+    await _late_context(turn)
     with anyio.move_on_after(turn.config.deps.look_seconds):
         await _changed_files(turn)
         await _nested_memory(turn)
@@ -52,9 +54,10 @@ async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
 
 async def attach_at_start(turn: Turn) -> None:
     """What to tell with the prompt itself: reminders, and what came while the agent was idle."""
-    await turn.publish_all((*turn.conversation.inbox.take(later=True), *turn.config.take_decisions()))
+    await turn.publish_all((*turn.conversation.inbox.take(later=True), *turn.config.take_decisions(turn.mine)))
     await _finished_jobs(turn)
-    await _late_memory(turn)
+    await _refused_memory(turn)
+    await _late_context(turn)
     await _new_day(turn)
     with anyio.move_on_after(turn.config.deps.look_seconds):
         await _changed_files(turn)
@@ -67,7 +70,7 @@ async def _finished_jobs(turn: Turn) -> None:
     """Background commands that ended since the model last heard of them (S5)."""
     jobs = turn.config.services.jobs
     notices: list[Attachment] = []
-    for job in jobs.take_finished() if jobs is not None else []:
+    for job in jobs.take_finished(turn.mine) if jobs is not None else []:
         how = f"{job['state']}, exit code {job['exitCode']}" if "exitCode" in job else str(job["state"])
         text = f"The background command {job['jobId']} has ended ({how}): {job['command']}"
         text += "\nRead its output with BashOutput."
@@ -87,14 +90,33 @@ async def _prefetched(turn: Turn) -> None:
         ]
 
 
-async def _late_memory(turn: Turn) -> None:
-    """Memory that had not loaded when the context was frozen."""
+async def _late_context(turn: Turn) -> None:
+    """Memory, and the system context, that had not loaded when the context was frozen."""
     context = turn.conversation.context
     if context is not None and context.late is not None and context.late.done():
         turn.conversation.context = replace(context, late=None)
-        files = [] if context.late.cancelled() else context.late.result()
-        if files:
-            await turn.publish(turn.attachment("memory", as_context(files)))
+        files = (context.late.result() or []) if not context.late.cancelled() else []
+        if notes := as_context(files):
+            await turn.publish(turn.attachment("memory", notes))
+        await _tell(turn, refusals(files))
+    context = turn.conversation.context
+    if context is not None and context.late_system is not None and context.late_system.done():
+        turn.conversation.context = replace(context, late_system=None)
+        words = None if context.late_system.cancelled() else context.late_system.result()
+        if words and words.strip():
+            await turn.publish(turn.attachment("system_context", words))
+
+
+async def _refused_memory(turn: Turn) -> None:
+    context = turn.conversation.context
+    if context is not None and context.refused:
+        turn.conversation.context = replace(context, refused=())
+        await _tell(turn, context.refused)
+
+
+async def _tell(turn: Turn, refused: Sequence[str]) -> None:
+    for text in refused:
+        await turn.notice(text, "warning")
 
 
 async def _new_day(turn: Turn) -> None:
@@ -138,8 +160,10 @@ async def _nested_memory(turn: Turn) -> None:
         known.looked_in.add(folder)
         fresh = [file for file in await memory.nested(path, turn.app.cwd) if file.path not in known.nested_memory]
         known.nested_memory.update(file.path for file in fresh)
-        if fresh:
-            await turn.publish(turn.attachment("memory", as_context(fresh), {"paths": [file.path for file in fresh]}))
+        if notes := as_context(fresh):
+            read = [file.path for file in fresh if not file.refused]
+            await turn.publish(turn.attachment("memory", notes, {"paths": read}))
+        await _tell(turn, refusals(fresh))
 
 
 async def _todo_reminder(turn: Turn, results: Sequence[CallResult]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, cast
 from assent.engine.state import BudgetTracking
 from assent.model.catalog import cost
 from assent.types.blocks import Json
-from assent.types.messages import AssistantFinal, Result
+from assent.types.messages import AssistantFinal, Result, Spent
 from assent.types.ports import ModelInfo
 from assent.types.usage import ModelUsage, Usage
 
@@ -34,10 +34,12 @@ class Ledger:
     by_model: dict[str, ModelUsage] = field(default_factory=dict[str, ModelUsage])
     cost_usd: float = 0.0
 
-    def restore(self, result: Result) -> None:
-        self.usage = result.usage
-        self.by_model = dict(result.model_usage)
-        self.cost_usd = result.total_cost_usd
+    def restore(self, totals: Result | Spent) -> None:
+        """What was spent before; of two records the larger one, for spend only grows."""
+        if totals.total_cost_usd >= self.cost_usd:
+            self.usage = totals.usage
+            self.by_model = dict(totals.model_usage)
+            self.cost_usd = totals.total_cost_usd
 
     def book(self, model: str, usage: Usage, cost_usd: float) -> None:
         self.usage += usage

@@ -8,38 +8,31 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
-from contextlib import aclosing
 from dataclasses import replace
-from typing import Literal
 
 import anyio
 
-from assent.context.compact import KEPT_FILES, KEPT_SHARE, KeptFile, kept_blocks, request_text, shortened, summary_of
-from assent.context.thresholds import SUMMARY_ROOM, thresholds
-from assent.context.tokens import estimate_all
-from assent.engine.budget import task_budget_after_compaction
-from assent.engine.config import Summary
-from assent.engine.state import State
-from assent.engine.turn import Turn
-from assent.types.blocks import Block, text_block, text_of
-from assent.types.errors import ModelError, PromptTooLong, ToolError
-from assent.types.messages import (
-    ApiRetry,
-    AssistantFinal,
-    AssistantMessage,
-    CompactBoundary,
-    Compacting,
-    StreamEvent,
-    UserMessage,
+from assent.context.compact import (
+    KEPT_FILES,
+    KEPT_SHARE,
+    KeptFile,
+    kept_blocks,
+    open_prompt,
+    prompts_since,
+    with_left_out,
 )
+from assent.context.thresholds import thresholds
+from assent.context.tokens import estimate_all, estimate_block
+from assent.engine.budget import task_budget_after_compaction
+from assent.engine.state import State
+from assent.engine.summarising import Trigger, Written, call_for_text, summarise
+from assent.engine.turn import Turn
+from assent.types.blocks import Block, text_block
+from assent.types.errors import ModelError, ToolError
+from assent.types.messages import CompactBoundary, Compacting, UserMessage
 from assent.types.ports import ModelRequest, QuerySource
-from assent.types.usage import Usage
 
 logger = logging.getLogger(__name__)
-
-SHORTENINGS = 4
-
-Trigger = Literal["auto", "manual", "reactive"]
 
 
 async def compact(
@@ -54,18 +47,20 @@ async def compact(
     """Summarise the view and start it anew. False when that failed; nothing has changed then.
 
     `without` names messages that are to be taken back: they are not summarised, and `summarised` takes them back once
-    the summary is there, so that they are not lost if it never comes.
+    the summary is there, so that they are not lost if it never comes. The words of the user that nobody has answered
+    yet are kept word for word (C6).
     """
+    prompt, uuids = _open(turn)
+    view = tuple(message for message in turn.history.view() if message.uuid not in without)
     for outcome in await turn.run_hooks("PreCompact", {"trigger": trigger}, subject=trigger):
         if outcome.status in ("blocked", "prevented"):
             await turn.notice(f"A hook stopped the compaction. {outcome.text}".strip(), "warning")
             return False
     turn.config.set_status("compacting")
     await turn.publish(Compacting(trigger=trigger))
-    view = turn.history.view()
-    before = turn.window.count(view)
+    before = turn.window.count(turn.history.view())
     try:
-        summary = await _summarise(turn, state, trigger, instructions, without)
+        written = await summarise(turn, state, view, trigger=trigger, instructions=instructions, prompts=uuids)
     except ModelError as error:
         logger.warning("compaction failed: %s", error)
         await turn.notice(f"The conversation could not be compacted: {error}", "warning")
@@ -74,7 +69,8 @@ async def compact(
         turn.config.set_status("running")
     if summarised is not None:
         await summarised()
-    kept = await _kept(turn, state)
+    summary = with_left_out(written.text, written.left_out)
+    kept = await _kept(turn, state, trigger, written, prompt)
     boundary = CompactBoundary(
         uuid=turn.config.deps.new_id(),
         trigger=trigger,
@@ -94,10 +90,13 @@ async def start_anew(turn: Turn, boundary: CompactBoundary) -> None:
     remaining = turn.conversation.task_budget_remaining
     if remaining is not None:
         turn.conversation.task_budget_remaining = task_budget_after_compaction(remaining, turn.window.last_answer)
+        turn.conversation.note_spend()
     await turn.refresh_context()
-    turn.window.restarted(turn.app)
+    turn.window.restarted()
     size = turn.window.overhead + estimate_all((boundary,))
-    await turn.publish(replace(boundary, tokens_after=size))
+    boundary = replace(boundary, tokens_after=size)
+    await turn.publish(boundary)
+    turn.history.replay(boundary, turn.config.snip_replay)
     turn.history.restart()
 
 
@@ -110,88 +109,41 @@ async def ask_small_model(
     """
     model = turn.config.small_model or turn.model
     message = UserMessage(uuid=turn.config.deps.new_id(), content=(text_block(prompt),))
-    request = ModelRequest(model=model, messages=(message,), source=source, foreground=False, max_tokens=max_tokens)
+    request = ModelRequest(
+        model=model,
+        messages=(message,),
+        source=source,
+        foreground=False,
+        max_tokens=max_tokens,
+        thinking={"type": "disabled"},
+        whole=True,
+    )
     try:
-        answer = await _call(turn, request, foreground=False)
+        answer = await call_for_text(turn, request, foreground=False)
     except ModelError as error:
         logger.info("the small model did not answer (%s): %s", source, error)
         return ""
     return "" if whole and answer.stop_reason != "end_turn" else answer.text.strip()
 
 
-async def _summarise(turn: Turn, state: State, trigger: Trigger, instructions: str, without: Collection[str]) -> str:
-    """Ask for the summary; while even that does not fit, without the oldest part."""
-    info = turn.info_of(state.model)
-    question = UserMessage(uuid=turn.config.deps.new_id(), content=(text_block(request_text(instructions)),))
-    view = tuple(message for message in turn.history.view() if message.uuid not in without)
-    if trigger == "reactive":
-        view = shortened(view) or view
-    for attempt in range(SHORTENINGS):
-        request = ModelRequest(
-            model=state.model,
-            messages=(*view, question),
-            system=turn.system,
-            user_context=turn.user_context,
-            tools=turn.definitions,
-            max_tokens=min(info.max_output_tokens, SUMMARY_ROOM),
-            thinking=turn.config.thinking,
-            effort=turn.config.effort,
-            source="compact",
-        )
-        try:
-            summary = await _asked(turn, request)
-        except PromptTooLong:
-            shorter = shortened(view)
-            if shorter is None or attempt == SHORTENINGS - 1:
-                raise
-            view = shorter
-            continue
-        if text := summary_of(summary.text):
-            return text
-        raise ModelError("the model gave no summary")
-    raise ModelError("the conversation does not fit even in parts")
+def _open(turn: Turn) -> tuple[tuple[Block, ...], frozenset[str]]:
+    """The words of the user this turn answers; in a slash command, those that still wait for an answer."""
+    if turn.prompt_uuid:
+        return prompts_since(turn.history.messages, turn.prompt_uuid)
+    return open_prompt(turn.history.view())
 
 
-async def _asked(turn: Turn, request: ModelRequest) -> Summary:
-    """The summary by whoever was given for it, or by the model itself; either way it is counted."""
-    if turn.config.deps.compact is None:
-        return await _call(turn, request, foreground=True)
-    summary = await turn.config.deps.compact(request)
-    if summary.usage != Usage():
-        turn.ledger.book(request.model, summary.usage, summary.cost_usd)
-    return summary
-
-
-async def _call(turn: Turn, request: ModelRequest, *, foreground: bool) -> Summary:
-    """A call whose answer is only its text. Retries are shown while a person waits for it."""
-    meter = turn.ledger.meter(request.model)
-    words: list[str] = []
-    usage = Usage()
-    stop_reason: str | None = None
-    try:
-        async with aclosing(turn.config.deps.call_model(request)) as events:
-            async for event in events:
-                match event:
-                    case StreamEvent():
-                        meter.watch(event.event)
-                    case AssistantMessage():
-                        words.append(text_of(event.content))
-                    case AssistantFinal():
-                        meter.final(event)
-                        usage, stop_reason = event.usage, event.stop_reason
-                        if event.stop_reason is None:
-                            words.clear()
-                    case ApiRetry() if foreground:
-                        await turn.publish(event)
-                    case _:
-                        pass
-    finally:
-        meter.close()
-    return Summary(text="\n".join(words), usage=usage, stop_reason=stop_reason)
-
-
-async def _kept(turn: Turn, state: State) -> tuple[Block, ...]:
+async def _kept(
+    turn: Turn, state: State, trigger: Trigger, written: Written, prompt: tuple[Block, ...]
+) -> tuple[Block, ...]:
     app = turn.app
+    marks = thresholds(turn.info_of(state.model))
+    size = sum(map(estimate_block, prompt))
+    if turn.window.overhead + size >= marks.blocking:
+        prompt = ()  # it would not fit even alone
+    room = int(marks.autocompact * KEPT_SHARE)
+    if trigger == "reactive":  # the window is smaller than we think: nothing beyond what the endpoint just took
+        room = max(0, min(room, written.tokens - size))
     files: list[KeptFile] = []
     with anyio.move_on_after(2 * turn.config.deps.look_seconds):
         for path in list(reversed(app.read_files))[:KEPT_FILES]:
@@ -207,5 +159,6 @@ async def _kept(turn: Turn, state: State) -> tuple[Block, ...]:
         plan=app.plan,
         tasks=[*running, *turn.conversation.agents_running.values()],
         skills=sorted(turn.conversation.discovered_skills),
-        room=int(thresholds(turn.info_of(state.model)).autocompact * KEPT_SHARE),
+        room=room,
+        prompt=prompt,
     )

@@ -11,17 +11,29 @@ from typing import Any, Literal, Protocol
 
 import anyio
 
+from assent.context.microcompact import CACHE_SECONDS
 from assent.engine.abort import Abort
+from assent.engine.ownership import Owners
 from assent.extensions.agents import AgentDefinition
 from assent.extensions.auto_memory import AutoMemory
 from assent.extensions.commands import Command
 from assent.extensions.memory import MemorySource
-from assent.tools.tool import AnyTool, Jobs, ReadMark, SessionState
+from assent.tools.tool import AnyTool, Jobs, Mine, ReadMark, SessionState
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.hooks import Hooks, NoHooks
 from assent.types.ids import new_id
-from assent.types.messages import Attachment, Collapsed, ConversationMessage, Message, Result, Tombstone, UserMessage
+from assent.types.messages import (
+    Attachment,
+    Collapsed,
+    CompactBoundary,
+    ConversationMessage,
+    Message,
+    Result,
+    Spent,
+    Tombstone,
+    UserMessage,
+)
 from assent.types.permissions import Allow, Verdict
 from assent.types.ports import (
     CallModel,
@@ -157,9 +169,11 @@ AttachmentSource = Callable[[], Awaitable[Sequence[Attachment]]]
 """Something that may have words for the model between steps: diagnostics, memory and skill hits. Started at each
 step in the background; what has not settled by the next is not waited for (L11)."""
 
-SnipReplay = Callable[[Tombstone, Sequence[ConversationMessage]], "Sequence[ConversationMessage] | None"]
-"""Told of each snip with the whole history; may give back the history to keep (headless hosts that need no
-scrollback drop what was snipped), or None to keep it as it is."""
+SnipReplay = Callable[
+    [Tombstone | CompactBoundary, Sequence[ConversationMessage]], "Sequence[ConversationMessage] | None"
+]
+"""Told of each snip and each compaction, those of a resumed session included, with the whole history; may give back
+the history to keep (headless hosts that need no scrollback drop what left the view), or None to keep it as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +192,8 @@ class QueryEngineConfig:
     initial_messages: Sequence[ConversationMessage] = ()
     snipped: frozenset[str] = frozenset()  # uuids that earlier snips took out of the view
     collapsed: Sequence[Collapsed] = ()  # what the view already shows as summaries
-    restored: Result | None = None  # session totals so far (Q6)
+    restored: Result | None = None  # session totals as of the last result (Q6)
+    spent: Spent | None = None  # the same as of the last call that was counted: a crash may have come between
     read_file_cache: dict[str, ReadMark] | None = None
     custom_system_prompt: str | None = None
     append_system_prompt: str | None = None
@@ -201,6 +216,7 @@ class QueryEngineConfig:
     orphaned_permission: OrphanedPermission | tuple[OrphanedPermission, ...] | None = None
     snip_replay: SnipReplay | None = None
     interactive: bool = True
+    waited_seconds: Callable[[], float] = lambda: 0.0  # for people, so far; it counts in no turn's duration
     bare: bool = False
     persist: bool = True
 
@@ -210,12 +226,14 @@ class QueryEngineConfig:
     memory: MemorySource | None = None
     system_context: Callable[[], Awaitable[str]] | None = None  # git status and the like, frozen at the first turn
     take_queued: Callable[[], Sequence[UserMessage]] | None = None  # what the user steered into the turn (L11)
-    take_decisions: Callable[[], Sequence[Attachment]] = lambda: ()  # on edits whose calls have their results
+    take_decisions: Callable[[Mine], Sequence[Attachment]] = lambda _mine: ()  # on edits whose calls have their results
+    owners: Owners = field(default_factory=Owners)  # shared with subagents: whose call it was
     attachment_sources: Sequence[AttachmentSource] = ()
     background_calls: frozenset[BackgroundCall] = frozenset()  # opt-in, each kind by name (M10, L13)
     auto_memory: AutoMemory | None = None  # where `memory` and `dream` keep what they find (L13)
     ahead: int = 256  # how many messages a turn may be ahead of its consumer before it waits
     publish: Callable[[Message], None] = lambda _message: None  # what happens outside a turn
+    cache_seconds: float = CACHE_SECONDS  # how long the endpoint keeps a prompt (C3)
     context_edits: tuple[Json, ...] = ()  # API-side context edits, where the endpoint offers them (C3)
     team: "Team | None" = None
     persistent: bool = False  # unattended: the model layer retries for ever (M4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -52,6 +52,7 @@ class Conversation:
     tracking: CompactTracking = field(default_factory=CompactTracking)
     context: PromptContext | None = None  # frozen at the first turn and at each compaction
     task_budget_remaining: int | None = None
+    note_spend: Callable[[], None] = lambda: None  # writes the totals down, after every call that was counted
     agents_running: dict[str, str] = field(default_factory=dict[str, str])  # background agents, id to description
     prefetches: list[asyncio.Task[Sequence[Attachment] | None]] = field(
         default_factory=list["asyncio.Task[Sequence[Attachment] | None]"]

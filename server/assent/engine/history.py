@@ -8,8 +8,10 @@ view was last set is `fresh`, so a step costs the same however long the conversa
 from collections.abc import Collection, Iterable, Sequence
 
 from assent.context.collapse import Collapse, commit
+from assent.context.reread import without_dangling
 from assent.context.view import without
-from assent.types.messages import Collapsed, CompactBoundary, ConversationMessage
+from assent.engine.config import SnipReplay
+from assent.types.messages import Collapsed, CompactBoundary, ConversationMessage, Tombstone
 
 
 class History:
@@ -38,6 +40,12 @@ class History:
         """The model sees this from now on."""
         self._view = view
         self._fresh = []
+
+    def replay(self, marker: Tombstone | CompactBoundary, replay: SnipReplay | None) -> None:
+        """Let the host say what of the history it still needs."""
+        kept = replay(marker, self.messages) if replay is not None else None
+        if kept is not None:
+            self.messages = list(kept)
 
     def restart(self) -> None:
         """The view begins anew at the last boundary."""
@@ -72,4 +80,6 @@ def view_of(
     if collapsed:
         staged = [Collapse(uuids=each.message_uuids, summary=each.summary) for each in collapsed]
         view = commit(view, staged)[0].view
-    return without(view, snipped) if snipped else view
+    if snipped:
+        view = without(view, snipped)
+    return without_dangling(view, messages) if snipped or collapsed else view

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from assent.engine.compaction import compact, start_anew
-from assent.engine.state import State
+from assent.engine.state import CompactTracking, State
 from assent.engine.turn import Turn
 from assent.extensions.commands import Command
 from assent.types.blocks import Json
@@ -52,6 +52,7 @@ class Host:
         """An empty boundary: the view starts after it, and the transcript keeps what came before."""
         turn = self._turn
         turn.app.read_files.clear()
+        turn.conversation.tracking = CompactTracking()  # what could not be compacted is gone
         await start_anew(turn, self._boundary(turn.window.count(turn.history.view())))
 
     async def compact(self, instructions: str) -> str:

@@ -19,7 +19,7 @@ PASTE_SHARE = 0.25  # of the window: a longer prompt goes to a file
 PASTE_PREVIEW = 4_000
 MAX_MENTIONS = 20
 
-_BUDGET = re.compile(r"(?:^|\s)\+\s?(\d+(?:\.\d+)?)\s?([kKmM])\s*$")
+_BUDGET = re.compile(r"(?<=\s)\+(\d+(?:\.\d+)?)([kKmM])\s*$")  # alone at the end: `10k + 5k` is a sum
 _MENTION = re.compile(r"(?<![\w@/])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<plain>[^\s\"'`<>|,;()\[\]{}]+))")
 _LINES = re.compile(r"#L?(\d+)(?:-L?(\d+))?$")
 
@@ -101,18 +101,28 @@ def mentions(text: str) -> list[tuple[str, int | None, int | None]]:
 
 
 async def _attach_mentions(turn: Turn, result: Input) -> None:
-    """Read what was mentioned, through the Read tool and its permissions; what does not exist was no mention."""
+    """Read what was mentioned, through the tools and their permissions; what does not exist was no mention.
+
+    A folder, whose name ends in a slash, comes as a list of its files, as long as Glob makes it.
+    """
     if "Read" not in turn.tools:
         return
     text = "\n".join(str(block.get("text", "")) for block in result.blocks if block.get("type") == "text")
     wanted = mentions(text)
     if not wanted:
         return
+    turn.marks_before = dict(turn.app.read_files)
     async with turn.quiet_executor() as reading:
         for path, offset, limit in wanted:
+            call = f"mention_{turn.config.deps.new_id()}"
+            turn.mentioned.append(call)
+            if path.endswith("/"):
+                reading.add(
+                    {"type": "tool_use", "id": call, "name": "Glob", "input": {"pattern": "**/*", "path": path}}
+                )
+                continue
             arguments = {"file_path": path, "offset": offset, "limit": limit}
             given = {name: value for name, value in arguments.items() if value is not None}
-            call = f"mention_{turn.config.deps.new_id()}"
             reading.add({"type": "tool_use", "id": call, "name": "Read", "input": given})
         results = await reading.finish()
     for (path, _, _), read in zip(wanted, results, strict=True):
@@ -123,9 +133,9 @@ async def _attach_mentions(turn: Turn, result: Input) -> None:
         result.attachments.append(
             Attachment(
                 uuid=turn.config.deps.new_id(),
-                kind="file",
+                kind="folder" if path.endswith("/") else "file",
                 content=(text_block(f"The user mentioned {path}:"), *body),
-                data={"path": path},
+                data={"path": path, "tool_use_id": read.tool_use_id},
                 timestamp=turn.config.deps.now(),
             )
         )

@@ -22,6 +22,9 @@ Nothing here yields: messages leave through `turn.publish`, so cancellation may 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import orjson
 
 from assent.engine import summaries
 from assent.engine.attachments import attach
@@ -29,7 +32,7 @@ from assent.engine.preparation import prepare
 from assent.engine.recovery import recover
 from assent.engine.sampling import sample
 from assent.engine.state import State, Step, Terminal
-from assent.engine.stop import conclude, retry_structured
+from assent.engine.stop import conclude, retry_structured, stop_hooks
 from assent.engine.turn import Turn
 from assent.tools.executor import CallResult
 from assent.types.messages import MaxTurnsReached
@@ -68,9 +71,13 @@ async def follow_up(turn: Turn, state: State, results: Sequence[CallResult]) -> 
             return Terminal(reason="aborted_tools", error="Aborted")
         if result.stop_turn and result.ended == "done":
             structured = result.input if result.tool == "StructuredOutput" else None
-            return Terminal(reason="completed", structured_output=structured)
+            turn.last_text = orjson.dumps(structured).decode() if structured is not None else turn.last_text
+            again = await stop_hooks(turn, replace(state, worked_since_block=True))
+            return again or Terminal(reason="completed", structured_output=structured)
         if result.tool == "Skill":
             turn.conversation.discovered_skills.add(str(result.input.get("skill", "")))
+    turn.said_before = ""
+    state = replace(state, worked_since_block=True)
     await attach(turn, results)
     turns = state.turn_count + 1
     if turn.config.max_turns is not None and turns > turn.config.max_turns:

@@ -13,6 +13,7 @@ from assent.context.collapse import Collapse, Span, commit, next_span, still_the
 from assent.context.compact import MAX_FAILURES
 from assent.context.media import strip_media as without_media
 from assent.context.microcompact import ENDPOINT_EDIT, microcompact
+from assent.context.reread import without_dangling
 from assent.context.snip import snip
 from assent.context.thresholds import Thresholds, thresholds
 from assent.context.tool_results import BATCH_CHARS, budget
@@ -35,6 +36,8 @@ async def prepare(turn: Turn, state: State) -> State | Terminal:
         await _apply(turn, "tool-result budget", _budgeted(turn))
     await _snip(turn)
     await _microcompact(turn, marks)
+    if turn.window.cleared_results:  # by the endpoint, after an earlier call
+        _take(turn, Reduced(view=turn.history.view()))
     await _collapse(turn, marks)
     state = replace(state, messages=turn.history.view())
     if turn.window.count(state.messages) >= marks.autocompact and state.tracking.failures < MAX_FAILURES:
@@ -86,10 +89,7 @@ async def _snip(turn: Turn) -> None:
     tombstone = Tombstone(message_uuids=marked, reason="snip")
     await _apply(turn, "snip", reduced)
     await turn.publish(tombstone)
-    if turn.config.snip_replay is not None:
-        kept = turn.config.snip_replay(tombstone, turn.history.messages)
-        if kept is not None:
-            turn.history.messages = list(kept)
+    turn.history.replay(tombstone, turn.config.snip_replay)
 
 
 async def _microcompact(turn: Turn, marks: Thresholds) -> None:
@@ -102,6 +102,7 @@ async def _microcompact(turn: Turn, marks: Thresholds) -> None:
         tokens=turn.window.count(view),
         marks=marks,
         idle_seconds=None if last is None else turn.config.deps.clock() - last,
+        cache_seconds=turn.config.cache_seconds,
     )
     await _apply(turn, "microcompact", reduced)
 
@@ -170,6 +171,7 @@ async def _apply(turn: Turn, name: str, reduced: Reduced) -> None:
 
 
 def _take(turn: Turn, reduced: Reduced) -> None:
-    turn.history.reduce(reduced.view)
-    turn.window.freed(reduced, turn.app)
+    """Whatever left the view, nothing in it may point there (C7)."""
+    turn.history.reduce(without_dangling(reduced.view, turn.history.messages, cleared=turn.window.cleared_results))
+    turn.window.freed(reduced)
     turn.window.budgeted = len(reduced.view)

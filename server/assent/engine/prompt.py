@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from assent.engine.config import QueryEngineConfig
 from assent.engine.merge import Background
-from assent.extensions.memory import MemoryFile, as_context
+from assent.extensions.memory import MemoryFile, as_context, refusals
 
 T = TypeVar("T")
 
@@ -80,7 +80,9 @@ class PromptContext:
     user: str
     memory: str = ""
     date: str = ""
+    refused: tuple[str, ...] = ()  # what to tell the user of memory that was not read
     late: asyncio.Task[list[MemoryFile] | None] | None = None  # memory that was not there in time
+    late_system: asyncio.Task[str | None] | None = None  # the system context, likewise
 
 
 def system_layers(config: QueryEngineConfig, *, memory: bool) -> tuple[str, ...]:
@@ -101,14 +103,17 @@ async def freeze(config: QueryEngineConfig, cwd: str, background: Background) ->
     sources = {task for task in (memory, extra) if task is not None}
     if sources:
         await asyncio.wait(sources, timeout=config.deps.source_seconds)
-    notes = as_context(_result(memory) or ())
+    files = _result(memory) or ()
+    notes = as_context(files)
     parts = (_result(extra) or "", _mcp(config))
     return PromptContext(
         system=(*system_layers(config, memory=memory is not None), *(part for part in parts if part.strip())),
         user=_user_context(config, cwd, notes),
         memory=notes,
         date=today(config),
+        refused=refusals(files),
         late=memory if memory is not None and not memory.done() else None,
+        late_system=extra if extra is not None and not extra.done() else None,
     )
 
 

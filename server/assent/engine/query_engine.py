@@ -7,8 +7,10 @@ history is left valid: every tool_use answered, the next turn just works.
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,7 +22,7 @@ from assent.engine.aftermath import after_turn, wake
 from assent.engine.agents import Subagents
 from assent.engine.attachments import attach_at_start
 from assent.engine.budget import Ledger
-from assent.engine.config import QueryEngineConfig
+from assent.engine.config import QueryEngineConfig, ToolServices
 from assent.engine.conversation import Conversation, Priority
 from assent.engine.equipment import OWN_TOOLS, equip, init_of, weigh
 from assent.engine.history import History
@@ -40,9 +42,13 @@ from assent.types.errors import ToolError
 from assent.types.messages import (
     AssistantMessage,
     Attachment,
+    CompactBoundary,
     ConversationMessage,
     Message,
     PermissionDenial,
+    Result,
+    Spent,
+    Tombstone,
     UserMessage,
 )
 from assent.types.permissions import Allow, Deny, Mode, Verdict
@@ -61,18 +67,19 @@ class QueryEngine:
             snipped=config.snipped,
             collapsed=config.collapsed,
         )
-        ledger = Ledger(model_info=config.deps.model_info, on_spend=config.on_spend)
-        self._conversation = Conversation(history=history, ledger=ledger)
-        if config.restored is not None:
-            ledger.restore(config.restored)
-            self._conversation.denials = list(config.restored.permission_denials)
-        if config.task_budget is not None:
-            self._conversation.task_budget_remaining = config.task_budget.total
+        ledger = Ledger(model_info=config.deps.model_info, on_spend=self._spent)
+        self._conversation = Conversation(history=history, ledger=ledger, note_spend=self._note_spend)
+        self._restore(config.restored, config.spent)
+        if config.snipped:
+            history.replay(Tombstone(message_uuids=tuple(config.snipped), reason="snip"), config.snip_replay)
+        for boundary in [m for m in history.messages if isinstance(m, CompactBoundary)][-1:]:
+            history.replay(boundary, config.snip_replay)
         read_files = config.read_file_cache if config.read_file_cache is not None else {}
         self._own_state = SessionState(cwd=config.cwd, read_files=read_files)
         self._abort = config.abort or Abort()
         self._turn: Turn | None = None
         self._model = config.model
+        self._asked = 0  # decisions that are being waited for
 
     def submit(
         self,
@@ -124,6 +131,11 @@ class QueryEngine:
         return list(self._conversation.history.messages)
 
     @property
+    def services(self) -> ToolServices:
+        """What tools work with, also when a client runs one without a model (T10)."""
+        return self.config.services
+
+    @property
     def running(self) -> bool:
         return self._turn is not None
 
@@ -160,6 +172,39 @@ class QueryEngine:
         self.abort()
         await self._conversation.background.close()
 
+    # --- what was spent ----------------------------------------------------------------------------------------------
+
+    def _restore(self, result: Result | None, spent: Spent | None) -> None:
+        known, budget = self._conversation, self.config.task_budget
+        for totals in (result, spent):
+            if totals is not None:
+                known.ledger.restore(totals)
+        if result is not None:
+            known.denials = list(result.permission_denials)
+        if budget is not None:
+            same = spent is not None and spent.task_budget_total == budget.total
+            left = spent.task_budget_remaining if spent is not None and same else None
+            known.task_budget_remaining = budget.total if left is None else min(left, budget.total)
+
+    def _spent(self, model: str, usage: Usage, cost_usd: float) -> None:
+        if self.config.on_spend is not None:
+            self.config.on_spend(model, usage, cost_usd)
+        self._note_spend()
+
+    def _note_spend(self) -> None:
+        """After every call, so that neither a crash nor a rebuild forgets one."""
+        ledger, budget = self._conversation.ledger, self.config.task_budget
+        if self.config.persist:
+            self.config.transcript.append(
+                Spent(
+                    total_cost_usd=ledger.cost_usd,
+                    usage=ledger.usage,
+                    model_usage=dict(ledger.by_model),
+                    task_budget_total=budget.total if budget else None,
+                    task_budget_remaining=self._conversation.task_budget_remaining,
+                )
+            )
+
     # --- one turn ----------------------------------------------------------------------------------------------------
 
     async def _drive(
@@ -167,14 +212,14 @@ class QueryEngine:
     ) -> None:
         if self._turn is not None:
             raise RuntimeError("This conversation is already in a turn; wait for its result or abort it.")
-        began = self.config.deps.clock()
+        began, waited = self.config.deps.clock(), self.config.waited_seconds()
         turn = self._turn = self._new_turn(outlet, token_budget)
         unlisten = self._abort.listen(lambda: turn.stop("abort"))
         self.config.set_status("running")
         try:
             terminal = await self._guarded(turn, blocks, uuid, is_meta=is_meta)
             await turn.begin(init_of(turn))
-            seconds = self.config.deps.clock() - began
+            seconds = self.config.deps.clock() - began - (self.config.waited_seconds() - waited)
             await turn.end(result_of(turn, terminal, denials=self._conversation.denials, duration_seconds=seconds))
             if terminal.reason in SUCCESS:
                 after_turn(turn)
@@ -229,6 +274,7 @@ class QueryEngine:
         if blocked is not None:
             return blocked
         await self._remember(turn, message, given.attachments)
+        turn.prompt_uuid = uuid
         await turn.begin(init_of(turn))
         if self.config.replay_user_messages:
             await turn.tell(replace(message, is_replay=True))
@@ -274,11 +320,13 @@ class QueryEngine:
             turn.history.add(each)
             if self.config.persist:
                 self.config.transcript.append(each)
+        turn.mentioned.clear()
         await self.config.transcript.flush(durable=True)
 
     async def _answer_locally(self, turn: Turn, given: Input, blocks: tuple[Block, ...], uuid: str) -> Terminal:
         """A command or a refusal: init, the prompt if asked for, the answer, and no model call (Q7)."""
         text = given.error
+        turn.costs_nothing = given.command is None or given.command.name != "compact"
         if given.command is not None and given.command.run is not None:
             if given.command.name == "compact":
                 await turn.begin(init_of(turn))
@@ -338,10 +386,32 @@ class QueryEngine:
         """Whoever decides decides; denials are written down, and nothing is changed by that."""
         if call.action.tool in OWN_TOOLS:
             return Allow(step="tool", reason="it acts only inside the conversation")
-        verdict = await self.config.can_use_tool(call)
+        with self._asking():
+            verdict = await self.config.can_use_tool(call)
         if isinstance(verdict, Deny):
             self._note_denial(call.action.tool, call.tool_use_id, call.action.input)
         return verdict
+
+    @contextmanager
+    def _asking(self) -> Generator[None]:
+        """A decision that does not come in the same breath is waited for: the status says so until it is there."""
+        told = False
+
+        def tell() -> None:
+            nonlocal told
+            told = True
+            self._asked += 1
+            self.config.set_status("waiting")
+
+        later = asyncio.get_running_loop().call_soon(tell)
+        try:
+            yield
+        finally:
+            later.cancel()
+            if told:
+                self._asked -= 1
+                if not self._asked:
+                    self.config.set_status("running")
 
     def _note_denial(self, tool: str, tool_use_id: str, given: Mapping[str, Any]) -> None:
         denial = PermissionDenial(tool_name=tool, tool_use_id=tool_use_id, tool_input=dict(given))
@@ -358,6 +428,7 @@ class QueryEngine:
 
     def _leave_valid(self, turn: Turn) -> None:
         """Keep the words that were already shown, and answer every call that is still open (L9, L14)."""
+        turn.forget_reads(turn.mentioned)
         if turn.state is not None:
             self._conversation.tracking = turn.state.tracking
         if turn.answer is not None and (words := turn.answer.unfinished(turn, turn.model)) is not None:

@@ -25,7 +25,7 @@ from assent.types.messages import CompactBoundary, ContinueReason, TerminalReaso
 
 ESCALATED_MAX_TOKENS = 64_000
 OUTPUT_RECOVERIES = 3
-STREAM_RETRIES = 3
+STREAM_RETRIES = 3  # where the model layer does not count (M3)
 PAUSES = 25
 
 ENDED = "Cancelled: the turn ended before this call did."
@@ -48,11 +48,15 @@ async def recover(turn: Turn, state: State, answer: Answer, tools: ToolExecutor)
                 return await _overflow(turn, state, answer, tools, str(failure))
             case MediaTooLarge():
                 return await _strip_media(turn, state, answer, tools, str(failure))
-            case StreamInterrupted() if state.stream_retry_count < STREAM_RETRIES:
+            case StreamInterrupted() if _may_stream_again(state, failure):
                 await _withdraw(turn, answer, tools, "stream_retry")
                 attempt = state.stream_retry_count + 1
                 return state.proceed(
-                    "stream_retry", attempt=attempt, stream_retry_count=attempt, messages=turn.history.view()
+                    "stream_retry",
+                    attempt=attempt,
+                    stream_retry_count=attempt,
+                    tries=failure.tries,
+                    messages=turn.history.view(),
                 )
             case _:
                 return await surface(turn, "model_error", str(failure), answer=answer, tools=tools, failure=failure)
@@ -61,6 +65,7 @@ async def recover(turn: Turn, state: State, answer: Answer, tools: ToolExecutor)
             text = "The model declined to answer this. Rephrase the request, or start from an earlier message."
             return await surface(turn, "refusal", text, answer=answer, tools=tools)
         case "pause_turn" if not tools.asked:
+            turn.said_before += answer.text
             return await _pause(turn, state)
         case "compaction" if not tools.asked:
             return await _compacted_by_server(turn, state, answer)
@@ -93,6 +98,11 @@ async def surface(
     return Terminal(reason=reason, error=text)
 
 
+def _may_stream_again(state: State, failure: StreamInterrupted) -> bool:
+    """The model layer counts its tries and says when it is enough; one that does not count gets a few."""
+    return failure.again and (failure.tries is not None or state.stream_retry_count < STREAM_RETRIES)
+
+
 async def _fall_back(
     turn: Turn, state: State, answer: Answer, tools: ToolExecutor, failure: FallbackTriggered
 ) -> State:
@@ -113,6 +123,7 @@ async def _output_cap(turn: Turn, state: State, answer: Answer, tools: ToolExecu
         if tools.asked:
             await turn.answer_calls(await tools.finish())
         await turn.publish(turn.user_message(RESUME))
+        turn.said_before += answer.text
         attempt = state.output_recovery_count + 1
         return state.proceed(
             "max_output_tokens_recovery",
@@ -190,6 +201,7 @@ async def _withdraw(
 ) -> None:
     """Take back what was shown of an answer, before it is asked for again (L10). A second time does nothing."""
     await tools.withdraw()
+    turn.forget_reads({result.tool_use_id for result in tools.results()})
     uuids = answer.uuids
     answer.messages.clear()
     answer.open_uuid = ""

@@ -14,7 +14,7 @@ import anyio.lowlevel
 from assent.engine.state import State
 from assent.engine.turn import Turn
 from assent.tools.executor import ToolExecutor
-from assent.types.blocks import Block, Json, text_block
+from assent.types.blocks import Block, Json, text_block, text_of
 from assent.types.errors import ModelError
 from assent.types.messages import (
     ApiRetry,
@@ -53,6 +53,10 @@ class Answer:
     def uuids(self) -> tuple[str, ...]:
         """Everything of this answer a consumer may have seen, the unfinished block included."""
         return (*(message.uuid for message in self.messages), *((self.open_uuid,) if self.open_uuid else ()))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(filter(None, (text_of(message.content) for message in self.messages)))
 
     def watch(self, event: StreamEvent) -> None:
         """Follow the open text block, so that an interruption can keep what was already shown."""
@@ -124,14 +128,14 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
                             tokens = event.context_tokens or event.usage.context_tokens
                             turn.window.measured(event.message_id, tokens)
                         if event.cleared_tool_uses:
-                            turn.window.cleared(state.messages, event.cleared_tool_uses, turn.app)
+                            turn.window.cleared(state.messages, event.cleared_tool_uses)
                     case ApiRetry() | Heartbeat() | Notice():
                         pass
                     case _:
                         assert_never(event)
                 await turn.publish(event)
                 if isinstance(event, AssistantMessage):
-                    await _start_tools(answer, event, tools)
+                    await _start_tools(turn, answer, event, tools)
     except ModelError as failure:
         answer.failure = failure
     finally:
@@ -158,16 +162,18 @@ def request_for(turn: Turn, state: State) -> ModelRequest:
         fallback_model=config.fallback_model if state.model != config.fallback_model else None,
         source=config.source,
         persistent=config.persistent,
+        after=state.tries,
     )
 
 
-async def _start_tools(answer: Answer, message: AssistantMessage, tools: ToolExecutor) -> None:
+async def _start_tools(turn: Turn, answer: Answer, message: AssistantMessage, tools: ToolExecutor) -> None:
     for block in message.content:
         if block.get("type") == "text":
             tools.heard(str(block.get("text", "")))
         elif block.get("type") == "tool_use":
             if complete(block):
                 answer.calls += 1
+                turn.config.owners.claim(str(block.get("id", "")), turn.config.parent_tool_use_id)
                 tools.add(block)
             else:
                 tools.reject(block, CUT_INPUT)

@@ -110,8 +110,10 @@ class SideCalls:
             tools=tools,
             max_tokens=max_tokens,
             temperature=0.0,
+            thinking={"type": "disabled"},  # a word or a page's gist needs none, and it would use up the room
             source=source,
             foreground=False,
+            whole=True,
         )
 
     async def _blocks(self, session_id: str, request: ModelRequest) -> list[Any]:
@@ -122,4 +124,6 @@ class SideCalls:
                     blocks += event.content
                 elif isinstance(event, AssistantFinal):
                     self._book(session_id, event.model, event.usage, event.cost_usd)
+                    if event.stop_reason is None:
+                        blocks.clear()  # it broke off, and is asked again
         return blocks

@@ -9,7 +9,9 @@ What each reason resets is this table and nothing else; what is not listed is ke
     max_tokens_override        reset      reset       reset      reset         kept
     stream_retry_count         reset      reset       reset      reset         kept
     pause_count                reset      reset       reset      reset         kept
+    tries                      reset      reset       reset      reset         reset, set by stream_retry
     stop_hook_active           kept       kept        set        kept          kept
+    worked_since_block         set        set         reset      kept          kept
     turn_count                 + 1        kept        kept       kept          kept
 
 `stop_hook_blocking` keeps `reactive_compact_attempted`: a hook that adds context to a conversation that only just
@@ -22,24 +24,25 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assent.types.messages import ContinueReason, ConversationMessage, TerminalReason
+from assent.types.tries import Tries
 
 if TYPE_CHECKING:
     import asyncio
 
-_RECOVERY = ("output_recovery_count", "max_tokens_override", "stream_retry_count", "pause_count")
+_RECOVERY = ("output_recovery_count", "max_tokens_override", "stream_retry_count", "pause_count", "tries")
 
 RESETS: dict[ContinueReason, tuple[str, ...]] = {
     "next_turn": (*_RECOVERY, "reactive_compact_attempted"),
     "structured_output_retry": (*_RECOVERY, "reactive_compact_attempted"),
     "token_budget_continuation": (*_RECOVERY, "reactive_compact_attempted"),
     "stop_hook_blocking": _RECOVERY,
-    "max_output_tokens_escalate": (),
-    "max_output_tokens_recovery": (),
-    "reactive_compact_retry": (),
-    "collapse_drain_retry": (),
-    "fallback_model_retry": (),
-    "stream_retry": (),
-    "pause_turn": (),
+    "max_output_tokens_escalate": ("tries",),
+    "max_output_tokens_recovery": ("tries",),
+    "reactive_compact_retry": ("tries",),
+    "collapse_drain_retry": ("tries",),
+    "fallback_model_retry": ("tries",),
+    "stream_retry": ("tries",),
+    "pause_turn": ("tries",),
 }
 
 
@@ -79,10 +82,13 @@ class State:
     reactive_compact_attempted: bool = False
     max_tokens_override: int | None = None
     stream_retry_count: int = 0
+    tries: Tries | None = None  # of the call that is made again, as the model layer counts them (M3)
     pause_count: int = 0
     structured_retries: int = 0
     pending_summary: asyncio.Task[Any] | None = None
     stop_hook_active: bool = False
+    stop_hook_rounds: int = 0  # how often hooks have sent the model back to work
+    worked_since_block: bool = False  # a tool was used since the last time
     turn_count: int = 1
     transition: Transition | None = None
 
@@ -99,6 +105,7 @@ _DEFAULTS: dict[str, Any] = {
     "max_tokens_override": None,
     "stream_retry_count": 0,
     "pause_count": 0,
+    "tries": None,
 }
 
 

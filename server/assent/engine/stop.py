@@ -8,10 +8,10 @@ from assent.engine.budget import Continuation, check_token_budget
 from assent.engine.sampling import Answer
 from assent.engine.state import State, Step, Terminal
 from assent.engine.turn import Turn
-from assent.types.blocks import text_of
 from assent.types.hooks import HookOutcome
 
 STRUCTURED_RETRIES = 5
+STOP_HOOK_ROUNDS = 8
 
 MISSING_STRUCTURED = (
     "The answer must be given by calling the StructuredOutput tool with input that matches its schema. "
@@ -20,10 +20,11 @@ MISSING_STRUCTURED = (
 
 
 async def conclude(turn: Turn, state: State, answer: Answer) -> Step:
-    turn.last_text = "\n".join(filter(None, (text_of(message.content) for message in answer.messages)))
+    turn.last_text = turn.said_before + answer.text
+    turn.said_before = ""
     if turn.config.json_schema is not None:
         return await retry_structured(turn, state, nudge=MISSING_STRUCTURED)
-    return await _stop_hooks(turn, state) or await _token_budget(turn, state) or Terminal(reason="completed")
+    return await stop_hooks(turn, state) or await _token_budget(turn, state) or Terminal(reason="completed")
 
 
 async def retry_structured(turn: Turn, state: State, *, nudge: str | None) -> Step:
@@ -39,10 +40,12 @@ async def retry_structured(turn: Turn, state: State, *, nudge: str | None) -> St
     )
 
 
-async def _stop_hooks(turn: Turn, state: State) -> Step | None:
-    if state.stop_hook_active:
-        return None  # they have had their say; a second round could go on for ever
-    data = {"stop_hook_active": False, "last_assistant_message": turn.last_text}
+async def stop_hooks(turn: Turn, state: State) -> Step | None:
+    """May the turn end? Asked again after each round that hooks sent back to work and that did some, a few times."""
+    idle = state.stop_hook_active and not state.worked_since_block
+    if idle or state.stop_hook_rounds >= STOP_HOOK_ROUNDS:
+        return None
+    data = {"stop_hook_active": state.stop_hook_active, "last_assistant_message": turn.last_text}
     event = "SubagentStop" if turn.config.source == "subagent" else "Stop"
     step = await _outcome(turn, state, await turn.run_hooks(event, data))
     if step is None and turn.config.team is not None:
@@ -62,7 +65,13 @@ async def _outcome(turn: Turn, state: State, outcomes: list[HookOutcome]) -> Ste
     if not blocking:
         return None
     await turn.publish(turn.user_message("\n\n".join(blocking)))
-    return state.proceed("stop_hook_blocking", stop_hook_active=True, messages=turn.history.view())
+    return state.proceed(
+        "stop_hook_blocking",
+        stop_hook_active=True,
+        stop_hook_rounds=state.stop_hook_rounds + 1,
+        worked_since_block=False,
+        messages=turn.history.view(),
+    )
 
 
 async def _token_budget(turn: Turn, state: State) -> Step | None:

@@ -6,7 +6,7 @@ limit is checked there and nowhere else (Q9).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +22,8 @@ from assent.engine.merge import Background, Outlet
 from assent.engine.state import State
 from assent.engine.window import Window
 from assent.tools.executor import INTERRUPTED, CallResult, ToolExecutor
-from assent.tools.tool import AgentRunner, AnyTool, SessionState, ToolContext
+from assent.tools.read_marks import take_back
+from assent.tools.tool import AgentRunner, AnyTool, Mine, ReadMark, SessionState, ToolContext
 from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ToolError
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
@@ -73,18 +74,23 @@ class Turn:
     system: tuple[str, ...] = ()
     user_context: str = ""
     model: str = ""
+    prompt_uuid: str = ""  # of the user's message this turn answers
     token_budget: int | None = None
     agents: AgentRunner | None = None
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     stopped: StopReason | None = None
     phase: Phase = "streaming"
     executor: ToolExecutor | None = None
+    mentioned: list[str] = field(default_factory=list[str])  # calls that read mentions of a prompt not yet taken in
+    marks_before: Mapping[str, ReadMark] = field(default_factory=dict[str, ReadMark])  # before the calls under way
     answer: Answer | None = None  # of the call under way, so that an abort can keep its words
     state: State | None = None  # of the iteration under way
     output_tokens: int = 0  # of this turn, for the token budget
     api_seconds: float = 0.0
     last_stop_reason: str | None = None
     last_text: str = ""
+    costs_nothing: bool = False  # a command that is answered here: a spent budget does not keep it from answering
+    said_before: str = ""  # the text of an answer that was cut or paused, and goes on in the next
     initialised: bool = False
     held: list[Message] = field(default_factory=list[Message])  # what was said before `system/init`: that comes first
 
@@ -164,7 +170,7 @@ class Turn:
 
     async def _look_at_the_purse(self) -> None:
         """The one place where the dollar limit ends a turn (Q9)."""
-        if self.ledger.spent(self.config.max_budget_usd):
+        if not self.costs_nothing and self.ledger.spent(self.config.max_budget_usd):
             self.stop("budget_usd")
             await anyio.lowlevel.checkpoint()
 
@@ -184,7 +190,12 @@ class Turn:
     def new_executor(self) -> ToolExecutor:
         """One for the answer under way; an abort finds its results here."""
         self.executor = self.quiet_executor(emit=self.post)
+        self.marks_before = dict(self.app.read_files)
         return self.executor
+
+    def forget_reads(self, calls: Collection[str]) -> None:
+        """The model never gets the results of these calls: what only they showed was not read (C7, T3)."""
+        take_back(self.app.read_files, self.marks_before, calls)
 
     def quiet_executor(self, emit: Callable[[Message], None] = lambda _message: None) -> ToolExecutor:
         return ToolExecutor(
@@ -221,6 +232,7 @@ class Turn:
             env=dict(services.env),
             search_web=services.search_web,
             summarise=services.summarise,
+            in_view=lambda call: self.window.result(self.history.view(), call),
             snip=self._snip,
         )
 
@@ -256,6 +268,11 @@ class Turn:
         for result in results:
             for context in result.contexts:
                 await self.publish(self.attachment("hook", context, {"tool_use_id": result.tool_use_id}))
+
+    @property
+    def mine(self) -> Mine:
+        """Which calls are this agent's own."""
+        return self.config.owners.of(self.config.parent_tool_use_id)
 
     def stop_failed(self, text: str) -> None:
         """StopFailure hooks hear of an API error; nobody waits for them and they change nothing (L8)."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from assent.context.collapse import Collapse
 from assent.context.microcompact import oldest_results
-from assent.context.reread import out_of_view
+from assent.context.reread import result_in_view
 from assent.context.snip import Snippable
 from assent.context.tokens import Anchor, count
 from assent.context.view import Reduced
-from assent.tools.tool import SessionState
 from assent.types.messages import ConversationMessage
 
 
@@ -30,6 +30,7 @@ class Window:
     staged: list[Collapse] = field(default_factory=list[Collapse])
     staging: bool = False
     staging_failures: int = 0
+    cleared_results: set[str] = field(default_factory=set[str])  # calls whose results the endpoint took out (C3)
     budgeted: int = 0  # messages of the view whose results are known to be under their cap
 
     def count(self, view: Sequence[ConversationMessage]) -> int:
@@ -41,17 +42,20 @@ class Window:
             self.last_answer = tokens
             self.anchor = Anchor(message_id=message_id, tokens=tokens)
 
-    def freed(self, reduced: Reduced, app: SessionState) -> None:
-        """Count what a reduction gave back, and forget the re-read stubs it made wrong (C7)."""
+    def freed(self, reduced: Reduced) -> None:
+        """Count what a reduction gave back."""
         if self.anchor is not None:
             self.anchor = replace(self.anchor, freed=self.anchor.freed + reduced.freed)
-        self._hide(app, reduced)
 
-    def cleared(self, view: Sequence[ConversationMessage], count: int, app: SessionState) -> None:
+    def cleared(self, view: Sequence[ConversationMessage], count: int) -> None:
         """The endpoint took the oldest results out of the model's view by itself; its count knows that already."""
-        self._hide(app, Reduced(view=tuple(view), hidden=oldest_results(view, count)))
+        self.cleared_results |= oldest_results(view, count)
 
-    def restarted(self, app: SessionState) -> None:
+    def result(self, view: Sequence[ConversationMessage], tool_use_id: str) -> str | list[Any] | None:
+        """A result as the model sees it now; None when it does not (C7)."""
+        return result_in_view(view, tool_use_id, cleared=self.cleared_results)
+
+    def restarted(self) -> None:
         """After a compaction nothing of before counts or is in view."""
         self.anchor = None
         self.last_answer = 0
@@ -61,8 +65,4 @@ class Window:
         self.offered.clear()
         self.offered_at = 0.0
         self.budgeted = 0
-        self._hide(app, None)
-
-    def _hide(self, app: SessionState, reduced: Reduced | None) -> None:
-        for path in out_of_view(app.read_files, reduced.hidden if reduced is not None else None):
-            app.read_files[path] = replace(app.read_files[path], in_view=False)
+        self.cleared_results.clear()

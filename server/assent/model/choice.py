@@ -7,12 +7,13 @@ endpoint that fails: then the user must know.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from assent.model import catalog
 from assent.model.settings import ModelSettings
 from assent.types.errors import NoCredentials
 from assent.types.ports import CallModel, ModelEvent, ModelInfo, ModelRequest
+from assent.types.redaction import hold
 
 if TYPE_CHECKING:
     from assent.model.client import ModelClient
@@ -30,6 +31,10 @@ class Models:
         chosen_offline = offline_only or self._settings.offline
         self._no_key = not chosen_offline and self.credentials.source == "none"
         self.offline = chosen_offline or self._no_key
+
+    @property
+    def cache(self) -> Literal["5m", "1h", "off"]:
+        return self._settings.cache
 
     @property
     def default_model(self) -> str:
@@ -79,8 +84,10 @@ class Models:
 
     def secrets(self) -> list[str]:
         """Values that must appear in no log, transcript or child process."""
-        held = (self.credentials.api_key, self.credentials.auth_token)
-        return [secret for secret in held if secret and secret != "none"]
+        held = [secret for secret in (self.credentials.api_key, self.credentials.auth_token) if secret]
+        found = [secret for secret in held if secret != "none"]
+        hold(*found)
+        return found
 
     async def warm_up(self) -> None:
         if not self.offline:

@@ -118,11 +118,9 @@ class ModelClient:
             task.add_done_callback(self._ending.discard)
 
 
-def _as_seen(failure: CallFailed | StreamInterrupted, answer: Answer) -> CallFailed | StreamInterrupted:
-    """Before a block was shown, a broken stream is a failed call, to be tried again; afterwards an interruption."""
-    status = failure.status
-    if answer.shown:
-        return StreamInterrupted(str(failure), kind=failure.kind, status=status, partial=answer.partial_text())
-    if isinstance(failure, CallFailed):
-        return failure
-    return CallFailed(message=str(failure), kind=failure.kind)
+def _as_seen(failure: CallFailed | StreamInterrupted, answer: Answer) -> CallFailed:
+    """A failed try, and whether anyone may have seen something of its answer."""
+    failed = failure if isinstance(failure, CallFailed) else CallFailed(message=str(failure), kind=failure.kind)
+    failed.shown = answer.shown
+    failed.partial = answer.partial_text() if answer.shown else ""
+    return failed

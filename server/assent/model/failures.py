@@ -41,6 +41,8 @@ class CallFailed(Exception):
     stale_connection: bool = False  # reset or broken pipe: the next try needs a fresh connection
     request_id: str | None = None
     has_media: bool = False
+    shown: bool = False  # blocks of the answer had been shown: whether to take them back is for the engine to say
+    partial: str = ""
 
     def __str__(self) -> str:
         return self.message
@@ -163,7 +165,7 @@ def as_model_error(failure: CallFailed) -> ModelError:
             f"The endpoint did not accept the credentials ({said}). Check ANTHROPIC_API_KEY, or sign in again."
         )
     if status is None and failure.kind in ("stalled", "malformed", "stream_interrupted"):
-        return StreamInterrupted(said, kind=failure.kind)
+        return StreamInterrupted(said, kind=failure.kind, partial=failure.partial, again=False)
     return ModelError(said, kind=failure.kind, status=status, request_id=failure.request_id)
 
 

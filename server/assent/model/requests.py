@@ -28,6 +28,7 @@ LONG_CACHE_BETA = "extended-cache-ttl-2025-04-11"
 
 MIN_THINKING_BUDGET = 1_024
 DEFAULT_THINKING_BUDGET = 10_000
+THINKING_ROOM = 4_000  # for models that think where they were asked not to
 
 
 OldThinking = Literal["sent", "droppable", "left_out"]
@@ -188,6 +189,9 @@ def _thinking(request: ModelRequest, model: ModelInfo, turns: list[Turn], cap: i
         config = _as_taken(wanted, model)
     if config is None:
         return None, max_tokens
+    if wanted is not None and wanted.get("type") == "disabled" and _thinks(config):
+        # It cannot stop thinking, and what it thinks counts: a short answer would be used up before its first word.
+        return config, min(limit, max_tokens + THINKING_ROOM)
     if config["type"] == "enabled":
         budget = max(MIN_THINKING_BUDGET, int(config.get("budget_tokens") or DEFAULT_THINKING_BUDGET))
         if request.max_tokens is None:

@@ -11,21 +11,23 @@
    sent with leave to drop it, and if that is refused too, not at all; remembered for that model.
 8. Persistent mode: no end of retries, waits of up to 30 minutes, a heartbeat every 30 seconds.
 
-Every wait is announced before it begins. Once a content block has been shown nothing here tries again: whether the
-answer is withdrawn is for the engine to say.
+Every wait is announced before it begins. The same rules hold for an answer that breaks after a content block has been
+shown, but whether it is withdrawn is for the engine to say: `StreamInterrupted` carries the tries so far, the engine
+hands them back with its next request, and the wait comes then. Where only a whole answer counts it is tried again here.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assent.model.clock import Clock
 from assent.model.failures import CallFailed, as_model_error, overflow, rejects_fast_mode, rejects_thinking
 from assent.model.policy import RetryPolicy
 from assent.model.requests import OldThinking
-from assent.types.errors import FallbackTriggered, ModelError
+from assent.types.errors import FallbackTriggered, ModelError, StreamInterrupted
 from assent.types.messages import ApiRetry, Heartbeat, Notice
 from assent.types.ports import ModelEvent, ModelRequest
+from assent.types.tries import Tries, Wait
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,7 +69,7 @@ class Try:
 
 
 Attempt = Callable[[Try], AsyncGenerator[ModelEvent, None]]
-"""One try: yields the events of an answer, or raises `CallFailed` before any block was shown."""
+"""One try: yields the events of an answer, or raises `CallFailed`, which knows whether any block was shown."""
 
 
 async def with_retry(
@@ -80,12 +82,13 @@ async def with_retry(
     fast: FastMode,
     care: ThinkingCare | None = None,
 ) -> AsyncGenerator[ModelEvent, None]:
-    retry = overloads = 0
-    renewed = False
-    cap: int | None = None
+    tries = request.after or Tries()
     care = care or ThinkingCare()
     while True:
-        this = Try(cap=cap, fast=fast.on(clock.now()), old_thinking=care.of(request.model))
+        if tries.wait is not None:
+            async for event in _waited(tries, tries.wait, request, clock, policy):
+                yield event
+        this = Try(cap=tries.cap, fast=fast.on(clock.now()), old_thinking=care.of(request.model))
         try:
             async with aclosing(attempt(this)) as events:
                 async for event in events:
@@ -93,51 +96,70 @@ async def with_retry(
             return
         except CallFailed as problem:
             failure = problem
-
         if this.fast and rejects_fast_mode(failure):
             fast.resting_until = clock.now() + max(policy.fast_mode_rest, failure.retry_after or 0.0)
             yield Notice(level="info", text=f"Fast mode is not to be had now ({failure}); going on at standard speed.")
-            continue
-        if failure.status == 401 and not renewed:
-            renewed = True
-            await renew()
-            continue
-        if (lower := _recomputed_cap(failure, cap, policy)) is not None:
-            cap = lower
-            continue
+            tries = replace(tries, wait=None)
+        else:
+            tries = await _next(tries, failure, this, request, clock, policy, renew, care)
+        if failure.shown and not request.whole:
+            raise StreamInterrupted(
+                str(failure), kind=failure.kind, status=failure.status, partial=failure.partial, tries=tries
+            )
 
-        if rejects_thinking(failure) and (care.of(request.model) != this.old_thinking or care.take_more(request.model)):
-            continue
 
-        overloads = overloads + 1 if failure.overloaded else 0
-        if failure.overloaded:
-            if not request.foreground:
-                raise as_model_error(failure)
-            fallback = request.fallback_model
-            if overloads >= policy.overloads_before_fallback and fallback and fallback != request.model:
-                raise FallbackTriggered(original=request.model, fallback=fallback)
-        if not failure.retryable or (retry >= policy.max_retries and not request.persistent):
-            raise _told(failure, retry)
+async def _next(
+    tries: Tries,
+    failure: CallFailed,
+    this: Try,
+    request: ModelRequest,
+    clock: Clock,
+    policy: RetryPolicy,
+    renew: Callable[[], Awaitable[None]],
+    care: ThinkingCare,
+) -> Tries:
+    """How to go on after a failed try. Raises what it was when there is no going on."""
+    if failure.status == 401 and not tries.renewed:
+        await renew()
+        return replace(tries, renewed=True, wait=None)
+    if (lower := _recomputed_cap(failure, tries.cap, policy)) is not None:
+        return replace(tries, cap=lower, wait=None)
+    if rejects_thinking(failure) and (care.of(request.model) != this.old_thinking or care.take_more(request.model)):
+        return replace(tries, wait=None)
+    overloads = tries.overloads + 1 if failure.overloaded else 0
+    if failure.overloaded:
+        if not request.foreground:
+            raise as_model_error(failure)
+        fallback = request.fallback_model
+        if overloads >= policy.overloads_before_fallback and fallback and fallback != request.model:
+            raise FallbackTriggered(original=request.model, fallback=fallback)
+    if not failure.retryable or (tries.retries >= policy.max_retries and not request.persistent):
+        raise _told(failure, tries.retries)
+    if failure.stale_connection:
+        await renew()
+    retries = tries.retries + 1
+    delay = policy.delay(retries, retry_after=failure.retry_after, chance=clock.jitter(), persistent=request.persistent)
+    wait = Wait(seconds=delay, status=failure.status, error=failure.message)
+    return replace(tries, retries=retries, overloads=overloads, wait=wait)
 
-        retry += 1
-        if failure.stale_connection:
-            await renew()
-        delay = policy.delay(
-            retry, retry_after=failure.retry_after, chance=clock.jitter(), persistent=request.persistent
-        )
-        yield ApiRetry(
-            attempt=retry,
-            max_attempts=0 if request.persistent else policy.max_retries,
-            delay_ms=round(delay * 1000),
-            status=failure.status,
-            error=failure.message,
-        )
-        if request.persistent:
-            while delay > policy.heartbeat:
-                await clock.sleep(policy.heartbeat)
-                delay -= policy.heartbeat
-                yield Heartbeat()
-        await clock.sleep(delay)
+
+async def _waited(
+    tries: Tries, wait: Wait, request: ModelRequest, clock: Clock, policy: RetryPolicy
+) -> AsyncGenerator[ModelEvent, None]:
+    yield ApiRetry(
+        attempt=tries.retries,
+        max_attempts=0 if request.persistent else policy.max_retries,
+        delay_ms=round(wait.seconds * 1000),
+        status=wait.status,
+        error=wait.error,
+    )
+    delay = wait.seconds
+    if request.persistent:
+        while delay > policy.heartbeat:
+            await clock.sleep(policy.heartbeat)
+            delay -= policy.heartbeat
+            yield Heartbeat()
+    await clock.sleep(delay)
 
 
 def _recomputed_cap(failure: CallFailed, cap: int | None, policy: RetryPolicy) -> int | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assent.model.endpoint import Endpoint
 from assent.types.errors import ModelError, NoCredentials
+from assent.types.redaction import hold
 
 if TYPE_CHECKING:
     import httpx2
@@ -64,7 +65,7 @@ def make_client(endpoint: Endpoint) -> AsyncAnthropic:
 def unusable(endpoint: Endpoint, error: Exception) -> ModelError:
     said = f"The {endpoint.provider} provider cannot be used: {error}"
     if isinstance(error, ImportError):
-        said += f". Install assent[{endpoint.provider}]"
+        said += f". Install assent-lsp[{endpoint.provider}]"
     return ModelError(said, kind="settings")
 
 
@@ -87,6 +88,7 @@ def _helped_key(endpoint: Endpoint) -> str:
     if done.returncode != 0 or not key or "\n" in key:
         said = done.stderr.strip().splitlines()[-1:] or ["it must print a key and nothing else"]
         raise NoCredentials(f"The command in apiKeyHelper failed ({done.returncode}): {said[0][:200]}")
+    hold(key)
     return key
 
 
