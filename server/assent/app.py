@@ -38,19 +38,22 @@ from assent.permissions.managed import ManagedPolicy
 from assent.permissions.rules import RuleSet, parse_rule
 from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
 from assent.sessions.hub import Sessions
+from assent.sessions.own_commands import run_unasked
 from assent.storage import paths
 from assent.storage.files import write_atomically
 from assent.storage.settings import Settings, SettingsFiles
-from assent.storage.trust import TrustStore
+from assent.storage.trust import EVERYTHING, UNTRUSTED, TrustStore
 from assent.tools import sandbox
+from assent.tools.fence import Fences
 from assent.tools.files import DiskWorkspace
 from assent.tools.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
-from assent.tools.tool import AnyTool
+from assent.tools.tool import AnyTool, ToolContext
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.permissions import Action, Decision, Verdict
 from assent.types.ports import CanUseTool, ToolCall, Workspace
+from assent.types.private_files import tighten
 from assent.types.usage import Usage
 
 if TYPE_CHECKING:
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from assent.lsp.host import Host
 
 BACKGROUND_CALLS: tuple[BackgroundCall, ...] = ("summary", "collapse", "suggestion", "memory", "dream")
+CACHE_LIFE = {"5m": 300.0, "1h": 3600.0, "off": 0.0}  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +112,12 @@ class App:
         self._policy = ManagedPolicy(self.settings.policy_file)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
         self.models = Models(self._model_settings(options), offline_only=options.offline)
+        self.models.secrets()  # from here on they are held back from logs, index, spilled results and exports
         self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model, book=self._book)
         self._engines: WeakValueDictionary[str, QueryEngine] = WeakValueDictionary()
         self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home), auto=_notes)
         self.hooks = InProcessHooks()  # for whoever embeds the program; what settings name is still to come
+        self._fences = Fences(home=self._home, own=_own_dirs())
         self.disk = DiskWorkspace()
         self.editor = Editor(client, self.disk, encoding=encoding, snapshot=self._snapshot)
         self.sessions = Sessions(self._session_deps())
@@ -137,7 +143,9 @@ class App:
         from assent.permissions.shell_syntax import warm_up as load_grammar
 
         load_grammar()
-        sandbox.available()
+        tighten(paths.data_dir())
+        if self._roots():  # before a workspace is known, nobody can say that the fence's program is not one of its own
+            sandbox.available()
         asyncio.run(self.models.warm_up())
 
     # --- what the wire asks of the program ---------------------------------------------------------------------------
@@ -154,7 +162,7 @@ class App:
         """What is wrong with the settings that count here, once each."""
         found: dict[str, Json] = {}
         for folder in self._roots() or (self._home,):
-            for problem in self.settings.load(folder, trusted=self.trust.trusted(folder)).problems:
+            for problem in self.settings.load(folder, trust=self.trust.of(folder)).problems:
                 found[str(problem)] = {"kind": "settings", "text": str(problem), "hint": problem.hint}
         for text in self._policy.current().problems:
             found[text] = {"kind": "policy", "text": text, "hint": "Ask whoever manages this machine."}
@@ -164,19 +172,19 @@ class App:
         cwd = str(params.get("cwd") or next(iter(self._roots()), ""))
         trusted = bool(params.get("trusted", True))
         named = cwd.startswith("/") and "\0" not in cwd  # otherwise `explain` says so
-        settings = self.settings.load(cwd, trusted=trusted) if named else Settings()
+        settings = self.settings.load(cwd, trust=EVERYTHING if trusted else UNTRUSTED) if named else Settings()
         answer = explain(params, context=self._context(cwd, settings))
         if params.get("tool") == "Bash":
             answer["sandbox"] = await asyncio.to_thread(sandbox.available)  # as `assent explain` says it
         return answer
 
-    def mcp_servers(self, cwd: str, trusted: bool) -> list[Json]:
+    def mcp_servers(self, cwd: str) -> list[Json]:
         """What the settings name. None of them is started: the client for MCP is still to come."""
-        named = self.settings.load(cwd, trusted=trusted).get("mcpServers", {})
+        named = self.settings.load(cwd, trust=self.trust.of(cwd)).get("mcpServers", {})
         return [{"name": name, "status": "unsupported"} for name in named]
 
     async def mcp_restart(self, name: str, cwd: str) -> None:
-        if all(server["name"] != name for server in self.mcp_servers(cwd, self.trust.trusted(cwd))):
+        if all(server["name"] != name for server in self.mcp_servers(cwd)):
             raise ProtocolError("invalidParams", f"There is no MCP server {name}", hint="assent/mcp/list names them.")
         raise ProtocolError("unsupported", "MCP servers are not supported yet", hint="The setting has no effect.")
 
@@ -184,7 +192,7 @@ class App:
 
     def _model_settings(self, options: Options) -> ModelSettings:
         """How models are reached. Only the user's own settings count; `SettingsFiles` drops what a project says."""
-        return model_settings(self.settings.load(self._home, trusted=False).values, api_key=options.api_key)
+        return model_settings(self.settings.load(self._home, trust=UNTRUSTED).values, api_key=options.api_key)
 
     def _session_deps(self) -> SessionDeps:
         return SessionDeps(
@@ -254,6 +262,7 @@ class App:
                 snipped=spec.snipped,
                 collapsed=spec.collapsed,
                 restored=spec.restored,
+                spent=spec.spent,
                 custom_system_prompt=options.custom_system_prompt,
                 append_system_prompt=options.append_system_prompt,
                 thinking=options.thinking,
@@ -267,16 +276,18 @@ class App:
                 abort=spec.abort,
                 orphaned_permission=spec.orphaned_permission,
                 interactive=spec.interactive,
+                waited_seconds=spec.waited_seconds,
                 services=services,
                 transcript=spec.transcript,
                 hooks=self.hooks,
                 memory=self._memory if settings.get("memory", True) else None,
                 auto_memory=self._auto_memory(spec),
-                system_context=partial(git_context, spec.state.cwd) if spec.trusted else None,
+                system_context=partial(git_context, partial(self._run_unasked, spec)),
                 take_queued=spec.take_queued,
                 take_decisions=spec.take_decisions,
                 background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
                 publish=spec.publish,
+                cache_seconds=CACHE_LIFE[self.models.cache],
                 context_edits=self._context_edits(spec),
                 persistent=bool(settings.get("persistentRetry")),
                 key_source=self.models.credentials.source,
@@ -284,6 +295,25 @@ class App:
         )
         self._engines[spec.session_id] = engine
         return engine
+
+    async def _run_unasked(self, spec: EngineSpec, command: str) -> str:
+        """For our own reading: judged by the session's rules, run by its tools."""
+        context = replace(
+            self._context(spec.state.cwd, spec.settings), roots=spec.roots, trusted=spec.trusted, interactive=False
+        )
+        return await run_unasked(
+            command,
+            decide=lambda action: decide(action, context),
+            tools=spec.tools,
+            context=ToolContext(
+                session_id=spec.session_id,
+                tool_use_id="",
+                state=spec.state,
+                workspace=self.disk,  # nothing of the editor's is saved for it
+                roots=spec.roots,
+                jobs=spec.jobs,
+            ),
+        )
 
     def _context_edits(self, spec: EngineSpec) -> tuple[Json, ...]:
         """What the endpoint is asked to take out of the model's view, when the user says that theirs can (C3)."""
@@ -303,20 +333,21 @@ class App:
         if engine is not None:
             engine.book(model, usage, cost_usd)
 
-    def _tools(self, cwd: str) -> Sequence[AnyTool]:
-        trusted = self.trust.trusted(cwd)
-        settings = self.settings.load(cwd, trusted=trusted)
-        context = self._context(cwd, settings)
-        private = cast("list[str]", settings.get("allowPrivateAddresses", []))
-        fetchable = lookups.private_allowed(context)
+    def _tools(self, cwd: str, current: Callable[[], Judgement]) -> Sequence[AnyTool]:
+        """Searches and fetches ask for the rules when they begin: those may change while the tools live."""
+        settings = self.settings.load(cwd, trust=self.trust.of(cwd))
+
+        def private_allowed(host: str) -> bool:
+            now = current()
+            named = cast("list[str]", now.settings.get("allowPrivateAddresses", []))
+            return host in named or lookups.private_allowed(self._judged_in(now))(host)
+
         return builtin_tools(
             is_read_only=partial(self._is_read_only, cwd),
-            may_read=lookups.may_read(context),
+            may_read=lambda: lookups.may_read(self._judged_in(current())),
             secrets=self.models.secrets,
-            fence=sandbox.make_fence(
-                scope=settings.get("sandbox.scope", "reading"), network=bool(settings.get("sandbox.network", False))
-            ),
-            private_allowed=lambda host: host in private or fetchable(host),
+            fence=self._fences.make(scope=_scope(settings), network=bool(settings.get("sandbox.network", False))),
+            private_allowed=private_allowed,
             agents=lambda: [(agent.name, agent.description) for agent in agents.BUILT_IN],
             editor=self._client.can_query,
         )
@@ -348,38 +379,50 @@ class App:
     # --- permissions -------------------------------------------------------------------------------------------------
 
     def _decide(self, action: Action, judgement: Judgement) -> Decision:
+        return decide(action, self._judged_in(judgement))
+
+    def _judged_in(self, judgement: Judgement) -> PermissionContext:
         hidden = set(judgement.tools) - set(judgement.enabled)
-        return decide(
-            action,
-            PermissionContext(
-                cwd=judgement.cwd,
-                home=self._home,
-                roots=judgement.roots,
-                read_roots=judgement.read_roots,
-                own_dirs=(str(paths.config_dir()), str(paths.data_dir())),
-                mode=judgement.mode,
-                trusted=judgement.trusted,
-                rules=_rule_set(judgement.settings),
-                policy=self._policy.current(),
-                tools=frozenset(judgement.tools),
-                disabled_tools=dict.fromkeys(hidden, "it is switched off in this session"),
-                interactive=self._interactive,
-            ),
+        return PermissionContext(
+            cwd=judgement.cwd,
+            home=self._home,
+            roots=judgement.roots,
+            read_roots=judgement.read_roots,
+            own_dirs=_own_dirs(),
+            mode=judgement.mode,
+            trusted=judgement.trusted,
+            rules=_rule_set(judgement.settings),
+            policy=self._policy.current(),
+            tools=frozenset(judgement.tools),
+            disabled_tools=dict.fromkeys(hidden, "it is switched off in this session"),
+            interactive=self._interactive,
+            unfenced=self._fences.trouble((judgement.cwd, *judgement.roots), scope=_scope(judgement.settings)),
         )
 
     def _context(self, cwd: str, settings: Settings) -> PermissionContext:
         return PermissionContext(
             cwd=cwd,
             home=self._home,
-            own_dirs=(str(paths.config_dir()), str(paths.data_dir())),
+            own_dirs=_own_dirs(),
             rules=_rule_set(settings),
             policy=self._policy.current(),
+            unfenced=self._fences.trouble((cwd,), scope=_scope(settings)),
         )
 
 
 def _notes(cwd: str) -> Path:
     """The auto memory of a workspace: among the user's data, never in the repository."""
     return paths.data_dir() / "memory" / paths.workspace_key(cwd) / "MEMORY.md"
+
+
+def _own_dirs() -> tuple[str, str]:
+    return str(paths.config_dir()), str(paths.data_dir())
+
+
+def _scope(settings: Settings) -> sandbox.Scope:
+    """What is no known word means the default."""
+    said = settings.get("sandbox.scope", "reading")
+    return said if said in ("all", "off") else "reading"
 
 
 def _rule_set(settings: Settings) -> RuleSet:

@@ -188,7 +188,7 @@ async def test_the_command_zed_is_told_to_start_is_an_agent(tmp_path: Path) -> N
     assert (name, server["type"]) == ("Assent", "custom")
     launcher = tmp_path / "bin" / server["command"]
     launcher.parent.mkdir()
-    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assent.cli.main "$@"\n')
+    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -m assent.cli.main "$@"\n')
     launcher.chmod(0o755)
     env = {**server.get("env", {}), "PATH": f"{launcher.parent}:{os.environ['PATH']}"}
     async with running(tmp_path / "home", env=env, command=(str(launcher), *server["args"])) as run:

@@ -28,7 +28,7 @@ def start(project: Path) -> Iterator[Callable[..., Typescript]]:
     with contextlib.ExitStack() as opened:
 
         def open_terminal(*arguments: str, **more: str) -> Typescript:
-            argv = [sys.executable, "-m", "assent.cli.main", *arguments]
+            argv = [sys.executable, "-I", "-m", "assent.cli.main", *arguments]
             return opened.enter_context(Typescript(argv, env=env | more, cwd=project))
 
         yield open_terminal

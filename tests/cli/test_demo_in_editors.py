@@ -11,7 +11,7 @@ import pytest
 from nvimscreen import program
 from terminal import Terminal
 
-DEMO = [sys.executable, "-m", "assent.cli.main", "demo", "--in"]
+DEMO = [sys.executable, "-P", "-m", "assent.cli.main", "demo", "--in"]
 PACKAGE = Path(__file__).parents[2] / "server" / "assent"
 
 CODE = """\

@@ -26,7 +26,7 @@ def test_a_command_of_the_same_user_cannot_look_into_the_server(tmp_path: Path, 
     env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "ANTHROPIC_API_KEY": KEY}
     plain = subprocess.Popen([*POWERLESS, "sleep", "1000"], env=env)
     server = subprocess.Popen(
-        [*POWERLESS, sys.executable, "-m", "assent.cli.main", "serve", "--stdio"],
+        [*POWERLESS, sys.executable, "-I", "-m", "assent.cli.main", "serve", "--stdio"],
         env=env,
         cwd=tmp_path,
         stdin=subprocess.PIPE,

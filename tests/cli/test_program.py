@@ -11,7 +11,7 @@ import pytest
 
 from terminal import picture
 
-PROGRAM = [sys.executable, "-m", "assent.cli.main"]
+PROGRAM = [str(Path(sys.executable).with_name("assent"))]
 
 
 @pytest.fixture

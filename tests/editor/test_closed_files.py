@@ -382,3 +382,23 @@ async def test_bytes_outside_the_hunk_are_unchanged_on_a_real_disk(tmp_path: Pat
     wire = editor.proposals.propose(plan, Origin(session_id="s"))
     await editor.proposals.resolve(wire["proposalId"], {"all": "accept"})
     assert file.read_bytes() == new
+
+
+@pytest.mark.parametrize("line_end", ["", "\n", "\r\n"])
+async def test_a_new_file_in_an_empty_buffer_gets_no_line_of_its_own_at_the_end(line_end: str) -> None:
+    scene = Scene(None)
+    wire = await scene.propose("one\ntwo\n")
+    scene.client.open(URI, line_end)  # Neovim reports the buffer of a file that is not there as one line end
+    assert scene.states(wire) == ["pending"]
+    await scene.decide(wire, "accept")
+    assert scene.text.replace("\r\n", "\n") == "one\ntwo\n"
+
+
+async def test_a_new_file_whose_empty_buffer_was_closed_again_is_still_created() -> None:
+    scene = Scene(None)
+    wire = await scene.propose("one\n")
+    scene.client.open(URI, "\n")
+    scene.client.close(URI)
+    assert scene.states(wire) == ["pending"]
+    await scene.decide(wire, "accept")
+    assert scene.text == "one\n"

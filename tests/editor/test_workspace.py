@@ -7,7 +7,7 @@ import pytest
 
 from assent.editor.client import NoClient
 from assent.editor.editor import Editor
-from assent.editor.proposals import Origin
+from assent.editor.proposals import Origin, Review
 from assent.types.errors import ToolError
 from assent.types.ports import EditOutcome, Workspace
 from editor.scene import PATH, URI, Scene, background, settle
@@ -50,6 +50,7 @@ async def test_a_link_to_an_open_file_is_that_file(tmp_path: Path) -> None:
 
 async def test_an_allowed_edit_lands_through_the_editor() -> None:
     scene = Scene(TEXT)
+    scene.review = "off"
     outcome = await scene.workspace.apply(await scene.plan("a\nB\nc\n"))
     assert scene.text == "a\nB\nc\n" and scene.disk.files[PATH] == TEXT
     assert outcome.after is not None and outcome.after.text == "a\nB\nc\n"
@@ -59,9 +60,10 @@ async def test_an_allowed_edit_lands_through_the_editor() -> None:
     assert scene.text == TEXT
 
 
-async def test_review_after_shows_what_landed() -> None:
+@pytest.mark.parametrize("review", ["after", "before"])
+async def test_an_edit_that_nobody_has_to_decide_lands_and_is_shown(review: Review) -> None:
     scene = Scene(TEXT)
-    scene.review = "after"
+    scene.review = review
     outcome = await scene.workspace.apply(await scene.plan("a\nB\nc\n"))
     assert [hunk.state for hunk in outcome.hunks] == ["landed"]
     assert [event.kind for event in scene.events if event.kind == "proposed"] == ["proposed"]

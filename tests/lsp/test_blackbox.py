@@ -64,7 +64,7 @@ async def test_explain_says_the_same_on_the_wire_and_on_the_command_line(
     on_the_wire = [await client.request("assent/permission/explain", question) for question in questions]
     assert on_the_wire[1]["step"] == "ironGate"  # our own settings are protected wherever they live
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "assent.cli.main", "explain"),
+        *(sys.executable, "-I", "-m", "assent.cli.main", "explain"),
         env=client.server.env,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -38,6 +38,13 @@ async def untrusted(stage: Stage) -> Any:
     return await stage.client.request("assent/settings/set", change)
 
 
+async def stale_trust(stage: Stage) -> Any:
+    folder = stage.place / "shown"
+    (folder / ".assent").mkdir(parents=True)
+    (folder / ".assent" / "settings.json").write_text('{"env": {"A": "b"}}')
+    return await stage.client.request("assent/trust/set", {"uri": folder.as_uri(), "trusted": True, "hash": "old"})
+
+
 async def no_credentials(stage: Stage) -> Any:
     client = await stage.connect(assent={"client": {}}, env={"ASSENT_OFFLINE": ""}, home=stage.place / "keyless")
     session = await client.request("assent/session/new", {})
@@ -167,6 +174,7 @@ WAYS: dict[str, Callable[[Stage], Awaitable[Any]]] = {
     "unknownProposal": unknown_proposal,
     "unknownSession": unknown_session,
     "staleProposal": stale_proposal,
+    "staleTrust": stale_trust,
     "ownedElsewhere": owned_elsewhere,
     "permissionDenied": permission_denied,
     "tooLarge": too_large,

@@ -33,6 +33,7 @@ EVENTS = [
     "editProposed",
     "editUpdated",
     "editResolved",
+    "reviewPending",
     "todos",
     "planProposed",
     "hook",

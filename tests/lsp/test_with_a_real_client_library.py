@@ -12,7 +12,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient
 from lspclient import Server
 
 HOME = tempfile.TemporaryDirectory()
-COMMAND = [sys.executable, "-m", "assent.cli.main", "serve", "--stdio", "--offline"]
+COMMAND = [sys.executable, "-I", "-m", "assent.cli.main", "serve", "--stdio", "--offline"]
 CONFIG = ClientServerConfig(server_command=COMMAND, server_env=Server(Path(HOME.name)).env)
 
 

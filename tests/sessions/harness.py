@@ -222,6 +222,7 @@ def build_engine(spec: EngineSpec, model: CallModel) -> QueryEngine:
             snipped=spec.snipped,
             collapsed=spec.collapsed,
             restored=spec.restored,
+            spent=spec.spent,
             max_turns=options.max_turns,
             max_budget_usd=options.max_budget_usd,
             task_budget=TaskBudget(total=options.task_budget) if options.task_budget else None,

@@ -54,6 +54,8 @@ async def test_an_ask_carries_what_a_person_needs_and_the_events_come_in_order(t
             "askId": ask["askId"],
             "by": "client",
             "decision": "allow",
+            "tool": "Note",
+            "title": "Take a note?",
         }
         assert app.note.notes == ["milk"]
 

@@ -12,16 +12,21 @@ import pytest
 
 from assent.engine.query_engine import QueryEngine
 from assent.sessions import ring
-from assent.sessions.deps import EngineSpec
+from assent.sessions.deps import EngineSpec, Judgement
 from assent.sessions.front import FrontFlags
 from assent.storage.paths import session_paths
 from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ProtocolError
 from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
+from assent.types.permissions import Action, Ask, Decision
 from assent.types.ports import ModelEvent, ModelRequest
 from assent.types.usage import Usage
 from sessions.harness import TestFront, build_engine, running, say, use
 from sessions.test_turns import Held
+
+
+def asks_for_notes(_action: Action, _judgement: Judgement) -> Decision:
+    return Ask(step="mode", reason="notes are asked about", title="Take a note?")
 
 
 async def test_a_client_that_comes_back_gets_exactly_what_it_missed(tmp_path: Path) -> None:
@@ -206,6 +211,11 @@ async def test_a_turn_cut_by_a_crash_is_visible_and_can_be_retried(tmp_path: Pat
         again = await app.send(session, "do it", front, clientMessageId="c1")
         assert again["queued"] is False and app.model.requests == []  # the same message, not a second one
         await app.request("session/retry", front, sessionId=session)
+        await front.seen("turnFinished", 1)
+        assert (await app.request("session/attach", TestFront(), sessionId=session))["queued"] == [
+            "c2"
+        ]  # not by itself
+        await app.send(session, "and then this", front, clientMessageId="c2")
         await front.seen("turnFinished", 2)
         prompts = [event["prompt"] for event in front.of("turnStarted")]
         assert prompts == [[{"type": "text", "text": "do it"}], "and then this"]
@@ -383,3 +393,95 @@ async def test_attaching_in_the_middle_of_a_block_gives_the_words_so_far(tmp_pat
         else:
             assert "textDelta" not in late.types
         assert [event["id"] for event in late.of("message")] == ["b2"]
+
+
+async def test_a_conversation_opened_again_is_told_what_was_shown_between_its_messages(tmp_path: Path) -> None:
+    front = TestFront()
+    front.answer({"decision": "allow"})
+    async with running(tmp_path, [use("Note", text="milk")], say("done"), decide=asks_for_notes) as app:
+        session = await app.new(front)
+        await app.send(session, "remember", front, wait=True)
+        live = await app.request("session/attach", TestFront(), sessionId=session)
+    async with running(tmp_path, decide=asks_for_notes) as app:
+        again = await app.request("session/attach", TestFront(), sessionId=session)
+    for attached in (live, again):
+        events = [item["event"] for item in attached["shown"]]
+        assert [event["type"] for event in events] == [
+            "permissionResolved",
+            "toolStarted",
+            "toolFinished",
+            "turnFinished",
+        ]
+        resolved, started, finished, ended = events
+        assert (resolved["decision"], resolved["title"]) == ("allow", "Take a note?")
+        assert (started["title"], finished["summary"], finished["isError"]) == ("Note milk", "noted", False)
+        assert "content" not in finished and "input" not in started  # the messages have those
+        assert ended["result"]["result"] == "done"
+        ids = [message["id"] for message in attached["messages"]]
+        places = [ids.index(item["after"]) for item in attached["shown"]]
+        assert places == sorted(places) and places[-1] == len(ids) - 1
+    assert live["usage"] == again["usage"]
+    assert again["usage"]["contextTokens"] > 0 and again["usage"]["contextWindow"] > 0
+
+
+async def test_a_rewind_tells_how_much_of_the_context_is_left(tmp_path: Path) -> None:
+    front = TestFront()
+    async with running(tmp_path, say("one"), say("two")) as app:
+        session = await app.new(front)
+        await app.send(session, "first", front, wait=True)
+        before = (await app.request("session/attach", TestFront(), sessionId=session))["usage"]
+        await app.send(session, "second", front, wait=True)
+        second = front.of("turnStarted")[1]["messageId"]
+        await app.request("session/rewind", sessionId=session, messageId=second, restore="conversation")
+        told = front.of("usage")[-1]
+        assert told["contextTokens"] == before["contextTokens"]
+        assert (await app.request("session/attach", TestFront(), sessionId=session))["usage"] == {
+            "contextTokens": told["contextTokens"],
+            "contextWindow": told["contextWindow"],
+            "costUsd": told["totalCostUsd"],
+        }
+
+
+async def test_the_time_people_took_is_counted_only_while_one_is_waited_for(tmp_path: Path) -> None:
+    front = TestFront()
+    async with running(tmp_path, [use("Note", text="milk")], say("done"), decide=asks_for_notes) as app:
+        session = await app.new(front)
+        live = app.hub.live[session]
+        assert live.waited_seconds() == 0.0
+        await app.send(session, "remember", front)
+        await front.until(lambda: front.asked)
+        first = live.waited_seconds()
+        assert 0.0 < first < live.waited_seconds()
+        front.answer({"decision": "allow"})
+        await front.seen("turnFinished")
+        assert live.waited_seconds() == live.waited_seconds() > first
+
+
+async def test_a_fork_and_another_window_are_told_the_engines_mode_model_context_and_cost(tmp_path: Path) -> None:
+    front, other = TestFront(), TestFront()
+    async with running(tmp_path, say("one"), say("two")) as app:
+        session = await app.new(front, mode="plan")
+        await app.request("session/attach", other, sessionId=session)
+        await app.send(session, "first", front, wait=True)
+        await app.request("session/configure", sessionId=session, mode="acceptEdits")
+        assert other.of("status")[-1]["mode"] == "acceptEdits"
+        source = await app.request("session/attach", TestFront(), sessionId=session)
+        second = await app.send(session, "second", front, wait=True)
+        message = front.of("turnStarted")[1]["messageId"]
+        forked = await app.request("session/fork", sessionId=session, messageId=message, before=True)
+        copy = await app.request("session/attach", TestFront(), sessionId=forked["sessionId"])
+        assert copy["messages"] == source["messages"], "without the message itself"
+        for name in ("mode", "model", "usage", "shown"):
+            assert copy[name] == source[name], name
+        assert second["result"]["result"] == "two"
+
+
+async def test_a_model_that_the_engine_took_is_told_to_every_window(tmp_path: Path) -> None:
+    front, other = TestFront(), TestFront()
+    async with running(tmp_path, say("unused")) as app:
+        session = await app.new(front)
+        await app.request("session/attach", other, sessionId=session)
+        await app.send(session, "hello", front, wait=True)
+        app.hub.live[session].chose_model("claude-sonnet-5")  # as at the end of a turn with /model in it
+        assert [event["model"] for event in other.of("status") if "model" in event] == ["claude-sonnet-5"]
+        assert (await app.request("session/attach", TestFront(), sessionId=session))["model"] == "claude-sonnet-5"

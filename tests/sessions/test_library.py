@@ -145,6 +145,18 @@ async def test_export_tells_the_conversation_to_people_and_to_programs(tmp_path:
             await app.request("session/export", sessionId=session, format="pdf")
 
 
+@pytest.mark.parametrize("format", ["markdown", "json"])
+async def test_an_export_and_the_list_hold_no_token_that_was_said(tmp_path: Path, format: str) -> None:
+    token = "ghp" + "_" + "aB3" * 12
+    async with running(tmp_path, say(f"I see {token}.")) as app:
+        session = await app.new(title=f"With {token}")
+        await app.send(session, f"use {token}", wait=True)
+        text = (await app.request("session/export", sessionId=session, format=format))["text"]
+        assert token not in text
+        assert "use [redacted]" in text and "I see [redacted]." in text
+        assert token not in (tmp_path / "data" / "sessions" / "index.jsonl").read_text()
+
+
 async def test_cost_is_told_by_model_with_the_share_of_the_cache(tmp_path: Path) -> None:
     async with running(tmp_path, say("one")) as app:
         session = await app.new()

@@ -46,8 +46,10 @@ def renaming(tmp_path: Path, decide: object) -> AbstractAsyncContextManager[Harn
     return running(tmp_path, [call], say("done"), tools=[Rename()], decide=decide, editor=True)
 
 
-async def begun(app: Harness, front: TestFront, **options: Json | str) -> str:
+async def begun(app: Harness, front: TestFront, *, review: str | None = None, **options: Json | str) -> str:
     app.deps.editor = Server(app.cwd)
+    if review is not None:
+        app.deps.settings.cli = {"review": review}
     session = await app.new(front, **options)
     await app.send(session, "rename it", front)
     return session
@@ -74,7 +76,7 @@ async def decide_on(app: Harness, proposal: Json, decision: str, message: str = 
 async def test_every_file_of_a_rename_waits_for_its_own_review(tmp_path: Path) -> None:
     front = TestFront()
     async with renaming(tmp_path, allow) as app:
-        await begun(app, front)
+        await begun(app, front, review="before")
         first, second, third = await proposed(front)
         assert [Path(one["uri"]).name for one in (first, second, third)] == list(NAMES)
         assert texts(app) == ["foo()\n"] * 3 and front.asked == []
@@ -93,7 +95,7 @@ async def test_every_file_of_a_rename_waits_for_its_own_review(tmp_path: Path) -
 async def test_the_first_rejected_does_not_speak_for_the_others(tmp_path: Path) -> None:
     front = TestFront()
     async with renaming(tmp_path, allow) as app:
-        await begun(app, front)
+        await begun(app, front, review="before")
         first, second, third = await proposed(front)
         await decide_on(app, first, "reject")
         await decide_on(app, second, "accept")
@@ -107,7 +109,7 @@ async def test_the_first_rejected_does_not_speak_for_the_others(tmp_path: Path) 
 async def test_a_rename_rejected_in_every_file_is_denied_and_told_by_file(tmp_path: Path) -> None:
     front = TestFront()
     async with renaming(tmp_path, allow) as app:
-        await begun(app, front)
+        await begun(app, front, review="before")
         for proposal in await proposed(front):
             await decide_on(app, proposal, "reject")
         result = (await front.seen("turnFinished"))["result"]
@@ -178,7 +180,7 @@ async def test_a_changed_input_is_planned_anew_and_its_files_are_asked_about_and
 async def test_an_interrupt_takes_every_file_back(tmp_path: Path) -> None:
     front = TestFront()
     async with renaming(tmp_path, allow) as app:
-        session = await begun(app, front)
+        session = await begun(app, front, review="before")
         await proposed(front)
         await app.request("session/interrupt", sessionId=session)
         assert texts(app) == ["foo()\n"] * 3

@@ -13,6 +13,7 @@ from assent.tools.read import Read
 from assent.tools.write import Write
 from assent.types.blocks import Json
 from assent.types.permissions import Action, Allow, Ask, Decision
+from assent.types.ports import EditPlan, ToolCall
 from sessions.harness import Harness, TestFront, running, say, use
 
 BEFORE = "".join(f"line {number}\n" for number in range(40))
@@ -136,14 +137,40 @@ async def test_a_refusal_after_part_was_accepted_tells_the_model_of_both(tmp_pat
         assert "1 of 2 hunks" in told(app) and "no more" in told(app)
 
 
-async def test_an_edit_allowed_by_rule_still_waits_for_its_review(tmp_path: Path) -> None:
+async def test_an_edit_allowed_by_a_rule_lands_at_once_and_stays_marked(tmp_path: Path) -> None:
     front = TestFront()
     async with opened(tmp_path, allow) as app:
         session = await app.new(front)
+        await app.send(session, "edit", front, wait=True)
+        assert front.asked == [] and "line three\n" in (app.cwd / "a.txt").read_text()
+        (proposal,) = (await app.request("session/attach", TestFront(), sessionId=session))["proposals"]
+        assert {hunk["state"] for hunk in proposal["hunks"]} == {"landed"}
+        assert [event["state"] for event in front.of("status")] == ["running", "idle"]
+        assert front.of("reviewPending") == []
+
+
+@pytest.mark.parametrize("where", ["session", "settings"])
+async def test_an_allowed_edit_waits_where_review_before_was_set_and_says_so(tmp_path: Path, where: str) -> None:
+    front = TestFront()
+    async with opened(tmp_path, allow) as app:
+        if where == "settings":
+            app.deps.settings.cli = {"review": "before"}
+        session = await app.new(front, mode="acceptEdits")
+        if where == "session":
+            await app.request("session/configure", sessionId=session, review="before")
         await app.send(session, "edit", front)
-        proposal = (await front.seen("editProposed"))["proposal"]
+        pending = await front.seen("reviewPending")
+        proposal = front.of("editProposed")[0]["proposal"]
         assert front.asked == [] and (app.cwd / "a.txt").read_text() == BEFORE
+        assert pending == {
+            "type": "reviewPending",
+            "proposalId": proposal["proposalId"],
+            "toolUseId": "tu2",
+            "hunks": [hunk["hunkId"] for hunk in proposal["hunks"]],
+        }
         snapshot = await app.request("session/attach", TestFront(), sessionId=session)
+        assert snapshot["state"] == "waiting"
+        assert [each["proposalId"] for each in snapshot["pendingReviews"]] == [proposal["proposalId"]]
         assert [p["proposalId"] for p in snapshot["proposals"]] == [proposal["proposalId"]]
         assert app.deps.proposals is not None
         await app.deps.proposals.resolve(proposal["proposalId"], {"all": "reject"}, message="no thanks")
@@ -152,7 +179,9 @@ async def test_an_edit_allowed_by_rule_still_waits_for_its_review(tmp_path: Path
         assert result["permissionDenials"][0]["toolName"] == "Write"
         assert "no thanks" in told(app) or "rejected" in told(app)
         states = [event["state"] for event in front.of("status")]
-        assert states == ["running", "waiting", "running", "idle"], "a person is waited for, not work"
+        assert states[-4:] == ["running", "waiting", "running", "idle"], "a person is waited for, not work"
+        after = await app.request("session/attach", TestFront(), sessionId=session)
+        assert (after["state"], after["pendingReviews"]) == ("idle", [])
 
 
 @pytest.mark.parametrize("changes", [{"mode": "acceptEdits"}, {"mode": "bypassPermissions"}])
@@ -180,8 +209,9 @@ async def test_an_interrupt_while_hunks_wait_withdraws_them(tmp_path: Path) -> N
     front = TestFront()
     async with opened(tmp_path, allow) as app:
         session = await app.new(front)
+        await app.request("session/configure", sessionId=session, review="before")
         await app.send(session, "edit", front)
-        await front.seen("editProposed")
+        await front.seen("reviewPending")
         await app.request("session/interrupt", sessionId=session)
         assert (app.cwd / "a.txt").read_text() == BEFORE
         assert (await app.request("session/attach", TestFront(), sessionId=session))["proposals"] == []
@@ -235,3 +265,26 @@ async def test_an_edit_accepted_after_its_file_was_renamed_is_told_under_the_new
         )
         assert [file["path"] for file in rewound["files"]] == [str(new)], rewound
         assert new.read_text() == BEFORE
+
+
+async def test_a_hunk_accepted_while_others_wait_is_told_to_the_call_it_belongs_to(tmp_path: Path) -> None:  # L10
+    """The executor must know that the call has begun to act, or a cut stream would make it again."""
+    acted: list[str] = []
+    front = TestFront()
+    async with opened(tmp_path, ask_for_writes) as app:
+        session = app.hub.live[await app.new(front)]
+        path = str(app.cwd / "a.txt")
+        before = await session.workspace.read(path)
+        after = BEFORE.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\n")
+        plan = EditPlan(path=path, before=before, new_text=after, tool="Write", tool_use_id="tu9", target=path)
+        action = Action(tool="Write", input={"file_path": path}, writes=(path,))
+        call = ToolCall(tool_use_id="tu9", action=action, title="", plan=plan, acted=lambda: acted.append("tu9"))
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.gate.can_use_tool, call)
+            await front.until(lambda: front.asked)
+            proposal = front.asked[0]["proposal"]
+            assert app.deps.proposals is not None and acted == []
+            first = proposal["hunks"][0]["hunkId"]
+            await app.deps.proposals.resolve(proposal["proposalId"], [{"hunkId": first, "decision": "accept"}])
+            assert acted
+            await app.deps.proposals.resolve(proposal["proposalId"], {"all": "reject"})

@@ -1,6 +1,7 @@
 """A session's turns as clients see them: order, queueing, steering, interrupting."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Never
 
@@ -139,7 +140,8 @@ async def test_a_message_that_waits_is_shown_to_who_comes_later_and_can_be_taken
         assert words == [("c4", "psst", True), ("c2", "zweitens", False), ("c3", "three", False)]
         for client_id, taken_back in (("c2", True), ("c4", True), ("c2", False), ("c1", False)):
             answer = await app.request("session/unqueue", sessionId=session, clientMessageId=client_id)
-            assert answer == {"unqueued": taken_back}
+            said = {"c2": "zweitens", "c4": "psst"}.get(client_id)
+            assert answer == ({"unqueued": True, "prompt": said} if taken_back else {"unqueued": False})
         held.go.set()
         await front.seen("turnFinished", 2)
         assert [event["clientMessageId"] for event in front.of("unqueued")] == ["c2", "c4"]
@@ -278,9 +280,42 @@ async def test_an_interrupt_answers_after_turn_finished_and_keeps_what_waits(tmp
         assert (finished["isError"], finished["result"], finished["terminal"]) == (True, "Aborted", "aborted_streaming")
         assert front.events[-1] == {"type": "status", "state": "idle"}
         assert await app.request("session/interrupt", sessionId=session) == {"interrupted": False, "queued": ["c2"]}
-        await app.send(session, "three", front, wait=True)
-        prompts = [event["prompt"] for event in front.of("turnStarted")]
-        assert prompts == ["one", "two", "three"]
+        assert front.of("queued")[-1] == {"type": "queued", "clientMessageId": "c2", "kept": True}
+
+
+async def test_a_next_send_leaves_what_an_interrupt_kept_and_sending_it_again_starts_it(tmp_path: Path) -> None:
+    held, front = Held(), TestFront()
+    async with running(tmp_path, held, say("to three"), say("to two")) as app:
+        session = await app.new(front)
+        await app.send(session, "one", front)
+        await held.asked.wait()
+        await app.send(session, "two", front, clientMessageId="c2")
+        await app.send(session, "psst", front, clientMessageId="c3", whenBusy="steer")
+        await app.request("session/interrupt", sessionId=session)
+        sent = await app.send(session, "three", front, clientMessageId="c4", wait=True)
+        assert sent["result"]["result"] == "to three"
+        late = await app.request("session/attach", TestFront(), sessionId=session)
+        waiting = [(item["clientMessageId"], item["prompt"][0]["text"], item["kept"]) for item in late["queue"]]
+        assert waiting == [("c3", "psst", True), ("c2", "two", True)]
+        taken = await app.request("session/unqueue", sessionId=session, clientMessageId="c3")
+        assert taken == {"unqueued": True, "prompt": "psst"}
+        again = await app.send(session, "two", front, clientMessageId="c2", wait=True)
+        assert again["result"]["result"] == "to two"
+        assert [event["prompt"] for event in front.of("turnStarted")] == ["one", "three", "two"]
+        assert (await app.request("session/attach", TestFront(), sessionId=session))["queue"] == []
+
+
+async def test_a_message_sent_while_an_interrupt_ends_the_turn_runs_and_the_kept_one_does_not(tmp_path: Path) -> None:
+    held, front = Held(), TestFront()
+    async with running(tmp_path, held, say("to three")) as app, anyio.create_task_group() as group:
+        session = await app.new(front)
+        await app.send(session, "one", front)
+        await held.asked.wait()
+        await app.send(session, "two", front, clientMessageId="c2")
+        group.start_soon(partial(app.request, "session/interrupt", sessionId=session))
+        await front.until(lambda: [event for event in front.of("queued") if event.get("kept")])
+        await app.send(session, "three", front, clientMessageId="c3", wait=True)
+    assert [event["prompt"] for event in front.of("turnStarted")] == ["one", "three"]
 
 
 async def test_cancelling_a_waiting_send_interrupts_and_still_answers_the_result(tmp_path: Path) -> None:

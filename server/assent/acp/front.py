@@ -38,6 +38,7 @@ class AcpFront:
         self._questions = Questions()
         self.client: Client | None = None
         self.capabilities = ClientCapabilities()
+        self.trust_asked: set[tuple[str, str]] = set()  # a folder and the hash of what it would activate
         self.on_status: Callable[[str], None] = lambda _session_id: None
 
     def opened(self, session_id: str, cwd: str) -> Translator:

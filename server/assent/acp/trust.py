@@ -1,7 +1,7 @@
 """Trust in a workspace. ACP has no dialog for it, so it is asked as a permission, once, with the first prompt.
 
-Only a folder whose files hold something that trust would activate is asked about. Until somebody says yes, and with
-every other answer, it stays restricted; a no holds for this process.
+Only a folder whose files hold something that trust would activate and that nobody approved is asked about. Until
+somebody says yes, and with every other answer, it stays restricted; the same set of items is asked about once.
 """
 
 from acp.schema import PermissionOption, ToolCallProgress, ToolCallStart, ToolCallUpdate
@@ -10,6 +10,7 @@ from assent.acp import calls
 from assent.acp.front import AcpFront
 from assent.acp.host import App
 from assent.sessions.session import Session
+from assent.sessions.trust_question import approve, listing, look
 from assent.types.ids import new_id
 
 _OPTIONS = [
@@ -19,28 +20,30 @@ _OPTIONS = [
 
 
 async def ask(app: App, front: AcpFront, session: Session) -> None:
-    if app.trust.decided(session.cwd):
+    shown = look(app.settings, app.trust, session.cwd)
+    refused = app.trust.decided(session.cwd) and not shown.answer.trusted
+    if refused or not shown.unapproved or (session.cwd, shown.hash) in front.trust_asked:
         return
-    withheld = app.settings.load(session.cwd, trusted=False).withheld
-    if not withheld:
-        return
-    app.trust.set(session.cwd, trusted=False, remember="session")  # asked once, whatever comes of it
+    front.trust_asked.add((session.cwd, shown.hash))  # asked once, whatever comes of it
     call, title = new_id("trust"), f"Trust {session.cwd}?"
-    words = "Trusting this folder would activate:\n" + "\n".join(f"- {each}" for each in withheld[:12])
+    words = listing(shown)
     start = ToolCallStart(
         session_update="tool_call", tool_call_id=call, title=title, kind="other", status="pending",
         content=[calls.text(words)],
     )  # fmt: skip
     front.update(session.id, start)
-    trusted = saved = False
+    trusted, saved = False, False
     try:
         question = ToolCallUpdate(tool_call_id=call, title=title, kind="other", content=[calls.text(words)])
         trusted = await front.choose(session.id, question, _OPTIONS) == "trust"
         if trusted:
-            saved = app.trust.set(session.cwd, trusted=True, remember="always")
+            saved = approve(app.settings, app.trust, shown, remember="always")
+            trusted = saved is not None
     finally:
         said = "Trusted." if trusted else "Restricted: what this folder's own files would switch on stays off."
-        if trusted and not saved:
+        if saved is None:
+            said = "Restricted: the folder's files changed while you were asked. The next prompt asks again."
+        elif trusted and not saved:
             said = "Trusted until this ends; the answer could not be saved."
         front.update(
             session.id,

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from assent.storage import paths
+from assent.types.programs import NEUTRAL
 
 if TYPE_CHECKING:
     from assent.acp.host import App, Host
@@ -24,6 +25,8 @@ def run(*, offline: bool) -> int:
         return 1
     from assent import app
     from assent.acp.server import serve_stdio
+
+    os.chdir(NEUTRAL)  # an editor starts us in the workspace
 
     offline = offline or os.environ.get("ASSENT_OFFLINE", "") not in ("", "0")
 

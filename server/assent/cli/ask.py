@@ -12,6 +12,9 @@ from assent.cli.preflight import UsageError, check_settings, project_folder
 from assent.sessions.front import Call, FrontFlags
 from assent.types.blocks import Json
 from assent.types.errors import AssentError
+from assent.types.regular_files import read_regular
+
+LARGEST_SCHEMA = 5_000_000
 
 
 class Printer:
@@ -113,7 +116,7 @@ def _schema(path: Path | None) -> Any:
     if path is None:
         return None
     try:
-        schema: Any = json.loads(path.read_text(encoding="utf-8"))
+        schema: Any = json.loads(read_regular(path, limit=LARGEST_SCHEMA).data)
     except (OSError, ValueError) as error:
         raise AssentError(f"the JSON schema {path} cannot be read: {error}") from None
     if not isinstance(schema, dict):

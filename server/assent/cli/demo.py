@@ -5,7 +5,6 @@ which is fine only because the scratch project is ours.
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from assent.cli import chat
 from assent.types.errors import AssentError
+from assent.types.programs import find_program, python, python_environment, user_path
 
 PROMPT = "find Helo, replace 'Helo' by 'Hello' in greeter.py, then run the tests"
 
@@ -63,12 +63,13 @@ def run(*, editor: str, keep: bool) -> int:
 
 
 def _open_editor(editor: str, folder: Path) -> int:
-    program = shutil.which(editor)
+    program = find_program(editor)
     if program is None:
         raise AssentError(f"{editor} is not on the PATH; install it, or run `make demo` for the terminal")
     clone = Path(__file__).parents[3]
     arguments = _in_neovim(clone) if editor == "nvim" else _in_code(clone, folder)
-    return subprocess.run([program, *arguments], cwd=folder, env=os.environ | {"ASSENT_OFFLINE": "1"}).returncode
+    env = python_environment() | {"PATH": user_path(), "ASSENT_OFFLINE": "1"}
+    return subprocess.run([program, *arguments], cwd=folder, env=env).returncode
 
 
 def _in_neovim(clone: Path) -> list[str]:
@@ -76,7 +77,7 @@ def _in_neovim(clone: Path) -> list[str]:
     plugin = clone / "editors" / "neovim"
     if not plugin.is_dir():
         raise AssentError("the Neovim plugin is not beside this package; run from a clone of the repository")
-    server = json.dumps([sys.executable, "-m", "assent.cli.main", "serve", "--stdio"])
+    server = json.dumps(python("-m", "assent.cli.main", "serve", "--stdio"))
     before = ["--cmd", f"set rtp^={plugin}", "--cmd", f"let g:assent = #{{cmd: {server}}}"]
     return [*before, "greeter.py", f"+Assent ask {PROMPT}"]
 
@@ -96,7 +97,7 @@ def _in_code(clone: Path, folder: Path) -> list[str]:
 
 
 def _build(extension: Path) -> None:
-    npm = shutil.which("npm")
+    npm = find_program("npm")
     if npm is None:
         raise AssentError("the VS Code extension is not built yet, and that needs npm: install Node 20 or newer")
     print("Building the VS Code extension, once …")

@@ -6,7 +6,7 @@ Each check is a small function that gives one finding; none of them talks to the
 import json
 import os
 import re
-import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Literal
 
 from assent import __version__
+from assent.cli import surroundings
 from assent.cli.preflight import project_folder
 from assent.cli.render import Palette
+from assent.types import file_locks
+from assent.types.programs import NEUTRAL, find_program
 
 EDITORS = {"nvim": "0.10", "code": "", "emacs": "", "hx": ""}
 
@@ -44,6 +47,8 @@ def run(*, cwd: Path | None, json_output: bool) -> int:
 def examine(folder: Path) -> list[Finding]:
     checks: list[Callable[[], list[Finding]]] = [
         _program,
+        _system,
+        lambda: _surroundings(folder),
         _credentials,
         _search,
         _git,
@@ -63,6 +68,30 @@ def _program() -> list[Finding]:
         Finding(name="assent", state="ok", text=f"{__version__} at {Path(__file__).parents[1]}"),
         Finding(name="python", state="ok", text=f"{version} at {sys.executable}; {libraries}"),
     ]
+
+
+def _surroundings(folder: Path) -> list[Finding]:
+    seen = {
+        "package": surroundings.installed_as(),
+        "program": surroundings.foreign_program(),
+        "path": surroundings.unused_path(folder),
+        "python": surroundings.python_variables(),
+    }
+    return [Finding(name=name, state="note", text=one[0], fix=one[1]) for name, one in seen.items() if one]
+
+
+def _system() -> list[Finding]:
+    """What Assent needs of the operating system; nothing to say where all of it is there."""
+    missing = [text for text, there in _NEEDED.items() if not there()]
+    fix = "Assent runs on Linux and macOS; on Windows, use it inside WSL"
+    return [Finding(name="system", state="problem", text=text, fix=fix) for text in missing]
+
+
+_NEEDED: dict[str, Callable[[], bool]] = {
+    file_locks.MISSING: lambda: file_locks.AVAILABLE,
+    "this system has no process groups, so a command cannot be ended with its children": lambda: hasattr(os, "killpg"),
+    "this system has no Unix sockets, so commands cannot be supervised": lambda: hasattr(socket, "AF_UNIX"),
+}
 
 
 def _credentials() -> list[Finding]:
@@ -86,15 +115,23 @@ def _search() -> list[Finding]:
 
 
 def _git() -> list[Finding]:
-    program = shutil.which("git")
+    program = find_program("git")
     if program is None:
         return [Finding(name="git", state="note", text="not found: no branch names, no worktrees", fix="install git")]
     return [Finding(name="git", state="ok", text=_first_line([program, "--version"]))]
 
 
 def _sandbox() -> list[Finding]:
+    from assent.permissions.rules import parse_rule
+    from assent.storage.paths import config_dir
+    from assent.storage.settings import SettingsFiles
+    from assent.storage.trust import UNTRUSTED
     from assent.tools import sandbox
 
+    loaded = SettingsFiles(config_dir=config_dir(), parse_rule=parse_rule).load(str(Path.home()), trust=UNTRUSTED)
+    if loaded.get("sandbox.scope") == "off":
+        text = "switched off by your settings: commands that run unasked run without a fence"
+        return [Finding(name="sandbox", state="note", text=text, fix="remove sandbox.scope to have the fence back")]
     text = sandbox.describe()
     if sandbox.available() == "none":
         fix = "on Linux: apt-get install bubblewrap (or your system's package)"
@@ -110,26 +147,32 @@ def _data() -> list[Finding]:
     if not os.access(existing, os.W_OK):
         fix = "make it writable, or point XDG_DATA_HOME to a folder that is"
         return [Finding(name="data", state="problem", text=f"cannot write to {existing}: nothing is saved", fix=fix)]
-    return [Finding(name="data", state="ok", text=str(folder))]
+    if closed := surroundings.opened_data(folder):
+        return [Finding(name="data", state="note", text=f"{folder}: {closed[0]}", fix=closed[1])]
+    return [Finding(name="data", state="ok", text=f"{folder}, yours alone")]
 
 
 def _settings(folder: Path) -> list[Finding]:
     from assent.permissions.rules import parse_rule
     from assent.storage.paths import config_dir
     from assent.storage.settings import SettingsFiles
+    from assent.storage.trust import EVERYTHING
 
-    loaded = SettingsFiles(config_dir=config_dir(), parse_rule=parse_rule).load(str(folder), trusted=True)
+    loaded = SettingsFiles(config_dir=config_dir(), parse_rule=parse_rule).load(str(folder), trust=EVERYTHING)
     problems = [
         Finding(name="settings", state="problem", text=str(problem), fix="correct that key; the rest applies")
         for problem in loaded.problems
     ]
+    problems += [Finding(name="memory", state="problem", text=text) for text in surroundings.refused_notes(folder)]
+    if link := surroundings.linked_settings(folder):
+        problems.append(Finding(name="settings", state="note", text=link[0], fix=link[1]))
     return problems or [Finding(name="settings", state="ok", text="every file reads well")]
 
 
 def _editors() -> list[Finding]:
     found: list[Finding] = []
     for name, least in EDITORS.items():
-        program = shutil.which(name)
+        program = find_program(name)
         if program is None:
             continue
         version = _first_line([program, "--version"])
@@ -157,7 +200,9 @@ def _acp() -> list[Finding]:
 
 def _first_line(command: list[str]) -> str:
     try:
-        output = subprocess.run(command, capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL).stdout
+        output = subprocess.run(
+            command, cwd=NEUTRAL, capture_output=True, text=True, timeout=10, stdin=subprocess.DEVNULL
+        ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return "does not answer --version"
     return output.splitlines()[0] if output else "does not answer --version"

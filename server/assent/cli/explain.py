@@ -16,10 +16,12 @@ from assent.permissions.managed import ManagedPolicy
 from assent.permissions.rules import Behaviour, RuleSet, parse_rule
 from assent.storage.paths import POLICY_FILE, config_dir, data_dir
 from assent.storage.settings import SettingsFiles
+from assent.storage.trust import EVERYTHING, UNTRUSTED
 from assent.tools import sandbox
 from assent.types.blocks import Json
 from assent.types.errors import AssentError, ProtocolError
 from assent.types.permissions import RuleSource
+from assent.types.programs import keep_out
 
 MAX_LINE = 1_000_000
 
@@ -61,14 +63,15 @@ def _answer(line: str, files: SettingsFiles, policy: Policy) -> Json:
 def _context(question: Json, files: SettingsFiles, policy: Policy) -> PermissionContext | None:
     """The rules of the settings files, when the question gives none of its own."""
     cwd = question.get("cwd")
-    if not isinstance(cwd, str) or not cwd.startswith("/"):
+    if not isinstance(cwd, str) or not cwd.startswith("/") or "\0" in cwd:
         return None  # `explain` says so
+    keep_out(cwd)
     own = (str(config_dir()), str(data_dir()))
     context = PermissionContext(cwd=cwd, home=str(Path.home()), policy=policy, own_dirs=own)
     if question.get("rules") is not None:
         return context
     with contextlib.suppress(OSError, ValueError):
-        settings = files.load(cwd, trusted=question.get("trusted") is not False)
+        settings = files.load(cwd, trust=UNTRUSTED if question.get("trusted") is False else EVERYTHING)
         found: list[tuple[str, RuleSource, Behaviour]] = [
             (rule.rule, rule.source, rule.behaviour) for rule in settings.rules if rule.source != "policy"
         ]

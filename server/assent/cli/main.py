@@ -17,6 +17,7 @@ from assent import __version__
 from assent.cli.preflight import UsageError
 from assent.cli.privacy import close_memory
 from assent.types.errors import AssentError, ProtocolError
+from assent.types.programs import keep_out
 
 DESCRIPTION = """\
 An AI coding agent that lives in your editor as a language server.
@@ -74,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return 2
     close_memory()
+    keep_out()
     _write_anything()
     try:
         code = _run(options)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assent.types.blocks import Json
 from assent.types.errors import AssentError
+from assent.types.programs import keep_out
 
 
 class UsageError(AssentError):
@@ -19,6 +20,7 @@ def project_folder(cwd: Path | None) -> Path:
     folder = (cwd or Path.cwd()).resolve()
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
+    keep_out(str(folder))
     return folder
 
 
@@ -26,9 +28,10 @@ def check_settings(folder: Path, *, cli: Json | None = None) -> None:
     from assent.permissions.rules import parse_rule
     from assent.storage.paths import config_dir
     from assent.storage.settings import SettingsFiles
+    from assent.storage.trust import EVERYTHING
 
     files = SettingsFiles(config_dir=config_dir(), cli=cli, parse_rule=parse_rule)
-    for problem in files.load(str(folder), trusted=True).problems:
+    for problem in files.load(str(folder), trust=EVERYTHING).problems:
         if problem.file == "command line":
             raise UsageError(problem.text)
         if not problem.key:

@@ -5,13 +5,12 @@ It owns a child process and its two pipes. It knows JSON-RPC, not what the metho
 
 import asyncio
 import json
-import os
-import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from assent.types.blocks import Json
 from assent.types.errors import AssentError, ProtocolError
+from assent.types.programs import NEUTRAL, python, python_environment, user_path
 
 RequestHandler = Callable[[Json], Awaitable[Any]]
 NotificationHandler = Callable[[Json], None]
@@ -36,12 +35,12 @@ class Wire:
     async def start(self) -> None:
         # The server logs to its own file; what it writes to stderr would only garble the conversation.
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "assent.cli.main", "serve", "--stdio", *self._arguments),
+            *python("-m", "assent.cli.main", "serve", "--stdio", *self._arguments),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env=os.environ,
+            cwd=NEUTRAL,
+            env=python_environment() | {"PATH": user_path()},
             start_new_session=True,  # Ctrl-C is ours: it interrupts the turn, not the server
         )
         self._spawn(self._read())

@@ -13,8 +13,8 @@ superseded       refuse                        refuse                        ref
 from dataclasses import dataclass
 from typing import Literal
 
+from assent.editor.diff3 import merged
 from assent.editor.hunks import Hunk, State, Target
-from assent.editor.rebase import merged
 from assent.editor.text import ends_line, uniform_eol, with_eol
 
 Verb = Literal["accept", "reject", "edit"]

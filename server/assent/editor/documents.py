@@ -21,7 +21,7 @@ from typing import Any, Literal
 from assent.editor.diff import diff_splices, refined
 from assent.editor.positions import Encoding, joined_surrogates, splice_of, well_formed
 from assent.editor.splices import Splice, apply_together, in_sequence, inverted, splice, trimmed
-from assent.editor.text import LineIndex
+from assent.editor.text import LineIndex, is_empty
 from assent.editor.uris import notebook_of, path_of, same_document, uri_of
 
 log = logging.getLogger(__name__)
@@ -82,6 +82,11 @@ class Document:
     def dirty(self) -> bool:
         return self.text != self.saved
 
+    @property
+    def absent(self) -> bool:
+        """There is no file yet, as far as we know. An editor opens what the file holds, or an empty buffer for none."""
+        return self.saved is None and self.path is not None
+
 
 def text_sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -111,7 +116,7 @@ class Documents:
             version=0 if version is None else version,
             text=text,
             lines=LineIndex(text),
-            saved=known.saved if known is not None and known.open else text,  # an editor opens what the file holds
+            saved=known.saved if known is not None and (known.open or (known.absent and is_empty(text))) else text,
         )
         if known is not None:
             document.landings = known.landings
@@ -162,6 +167,8 @@ class Documents:
         before = document.text
         if document.saved is not None and document.path is not None:
             self._replace(document, document.saved)  # an unsaved buffer is gone; the file is what is left
+        elif document.absent and is_empty(document.text):
+            self._replace(document, "")
         if not self._followers.get(document.uri):
             del self._documents[document.uri]
         else:

@@ -26,7 +26,7 @@ from assent.editor.proposal import Origin, Proposal, Review, from_json, on_wire,
 from assent.editor.rebase import rebase
 from assent.editor.reports import outcome_of, report
 from assent.editor.splices import in_sequence
-from assent.editor.text import uniform_eol, with_eol
+from assent.editor.text import is_empty, uniform_eol, with_eol
 from assent.editor.uris import same_document
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -264,6 +264,8 @@ class Proposals:
         for proposal in [found for found in self._proposals.values() if found.uri == uri]:
             had = [hunk.state for hunk in proposal.hunks]
             match event.kind:
+                case "opened" | "closed" if proposal.creates and is_empty(event.before) and is_empty(event.after):
+                    _cover_empty(proposal.hunks, event.after)
                 case "opened" | "changed" | "closed":
                     rebase(proposal.hunks, event.before, event.splices, event.after, ours=event.landed is not None)
                 case "renamed":
@@ -383,3 +385,10 @@ class Proposals:
     def _forget(self, proposal: Proposal) -> None:
         del self._proposals[proposal.proposal_id]
         self._documents.unfollow(proposal.uri)
+
+
+def _cover_empty(hunks: Sequence[Hunk], text: str) -> None:
+    """What a new file holds goes in place of an empty buffer's line end, not before it."""
+    for hunk in hunks:
+        if hunk.state == "pending":
+            hunk.start, hunk.end, hunk.old_text = 0, len(text), text

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 
 from assent.editor.hunks import Hunk
 from assent.editor.splices import Splice, splice
-from assent.editor.text import at_line_start, ends_line, same_but_for_eol, split_lines
+from assent.editor.text import at_line_start, ends_line, same_but_for_eol
 
 
 def rebase(hunks: Iterable[Hunk], before: str, changes: Sequence[Splice], after: str, *, ours: bool = False) -> bool:
@@ -51,21 +51,6 @@ def stands(hunk: Hunk, text: str) -> bool:
     if ends_line(text[start:end]):
         return at_line_start(text, end)
     return text[end] in "\r\n"
-
-
-def merged(base: str, ours: str, theirs: str) -> str | None:
-    """Both changes of `base` in one text, or None when they touch."""
-    import merge3
-
-    if ours in (base, theirs):
-        return theirs
-    if theirs == base:
-        return ours
-    merge = merge3.Merge3(split_lines(base), split_lines(ours), split_lines(theirs))
-    groups = list(merge.merge_groups())
-    if any(group[0] == "conflict" for group in groups):
-        return None
-    return "".join(line for group in groups for line in group[1])
 
 
 def _follow(hunk: Hunk, change: Splice, after: str, *, ours: bool) -> bool:

@@ -121,3 +121,8 @@ class LineIndex:
         if shift and low < high:
             self._starts[low:high] = [start + shift for start in self._starts[low:high]]
         self._from = line
+
+
+def is_empty(text: str) -> bool:
+    """Editors report the buffer of an empty file, or of one that is not there, as one line end: nobody typed that."""
+    return text in ("", "\n", "\r\n", "\r")

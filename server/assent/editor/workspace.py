@@ -45,12 +45,13 @@ class EditorWorkspace:
     async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
         """With a proposal: take its outcome, waiting for the last decision. Without: the change lands at once.
 
-        An edit that reaches us undecided was allowed as it is, so review "before" has had its say by then.
+        An edit that reaches us undecided was allowed as it is, so review "before" has had its say by then: it lands,
+        and stays marked unless nothing is to be reviewed at all.
         """
         if self._documents.is_notebook(plan.path):
             raise ToolError(f"{plan.path} is open as a notebook in the editor, which cannot be changed from here")
         if proposal_id is None:
-            review: Review = "after" if self._review() == "after" else "off"
+            review: Review = "off" if self._review() == "off" else "after"
             proposal_id = str(self._proposals.propose(plan, self._origin(), review=review)["proposalId"])
             await self._proposals.land(proposal_id)
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from assent.editor.uris import path_of, same_document
 from assent.lsp import sessions, trust
+from assent.lsp.peer import RemoteError
 from assent.lsp.prompts import ACTIONS, prompt_for
 from assent.sessions.front import Call
 from assent.types.blocks import Json
@@ -95,12 +96,22 @@ async def interrupt(connection: "Connection", arguments: list[Any]) -> Any:
 
 
 async def trust_folder(connection: "Connection", arguments: list[Any]) -> Any:
-    """[uri?, trusted?]: the first workspace folder, and yes, unless said otherwise."""
+    """[uri?, trusted?, hash?]: the first workspace folder, and yes, unless said otherwise.
+
+    Without the hash of what was shown the person is asked; a client without a dialog gets the items with the error.
+    """
     uri = _optional(arguments, 0, str, "a string: uri") or next(iter(connection.client.folders), None)
     trusted = _optional(arguments, 1, bool, "a boolean: trusted")
     if uri is None:
         raise ProtocolError("invalidParams", "there is no workspace folder to trust", hint="Name a folder's uri.")
-    params: Json = {"uri": uri, "trusted": trusted is not False, "remember": "always"}
+    shown = _optional(arguments, 2, str, "a string: hash")
+    params: Json = {"uri": uri, "trusted": trusted is not False, "remember": "always", "hash": shown}
+    folder = path_of(uri)
+    if params["trusted"] and shown is None and folder is not None and trust.state(connection, folder).items:
+        try:
+            return {"trusted": await trust.ask(connection, folder)}
+        except RemoteError:
+            pass  # no dialog: `set_trust` refuses and says what would have been shown
     return await trust.set_trust(connection, params, Call())
 
 
@@ -151,7 +162,7 @@ def _prompt_of(connection: "Connection", data: Json) -> str:
     action, uri, span = data.get("action"), data.get("uri"), data.get("range")
     if action not in ACTIONS or not isinstance(uri, str) or not isinstance(span, dict):
         raise ProtocolError("invalidParams", "expected {action, uri, range} or {prompt}")
-    problem = data.get("problem")
+    problem, wish = data.get("problem"), data.get("wish")
     text = connection.chats.selected(uri, cast("Json", span))
     return prompt_for(
         action,
@@ -159,6 +170,7 @@ def _prompt_of(connection: "Connection", data: Json) -> str:
         span=cast("Json", span),
         text=text,
         problem=cast("Json", problem) if isinstance(problem, dict) else None,
+        wish=wish if isinstance(wish, str) else "",
     )
 
 

@@ -7,6 +7,7 @@ The editor's come three ways (`initializationOptions.assent.settings`, `workspac
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from assent.lsp import trust
 from assent.lsp.peer import RemoteError
 from assent.sessions.front import Call
 from assent.types.blocks import Json
@@ -20,8 +21,10 @@ _RESTRICTING = ("permissions.deny", "permissions.ask")  # these hold in a folder
 
 
 def apply(connection: "Connection", values: Json) -> None:
-    user_level = connection.client.options.settings_level == "user"
-    connection.app.settings.set_editor(values, user_level=user_level)
+    """`settingsLevel` among the values goes before the one of `initialize`: a file may come to count later."""
+    values = dict(values)
+    level = values.pop("settingsLevel", connection.client.options.settings_level)
+    connection.app.settings.set_editor(values, user_level=level == "user")
 
 
 def begin(connection: "Connection") -> None:
@@ -76,7 +79,7 @@ async def _register(connection: "Connection") -> None:
 async def get_settings(connection: "Connection", params: Json, call: Call) -> Json:
     cwd = _folder(connection, params)
     app = connection.app
-    settings = app.settings.load(cwd, trusted=app.trust.trusted(cwd))
+    settings = app.settings.load(cwd, trust=app.trust.of(cwd))
     values: Json = dict(settings.values)
     permissions = dict(values.get("permissions") or {})
     for behaviour in ("allow", "ask", "deny"):
@@ -97,10 +100,14 @@ async def set_setting(connection: "Connection", params: Json, call: Call) -> Jso
     cwd, scope = _folder(connection, params), params.get("scope", "user")
     if scope != "user":
         _check_project(connection, params, cwd)
+    before = trust.state(connection, cwd).items
     try:
         connection.app.settings.set(scope, cwd, params["key"], params["value"])
     except OSError as error:
         raise SettingsError(f"the setting could not be saved: {error.strerror}", key=params["key"]) from None
+    written = [item for item in trust.state(connection, cwd).items if item not in before]
+    if written:  # by the person themselves: not to be asked about as the project's
+        connection.app.trust.approve(cwd, written)
     connection.status.publish()
     return await get_settings(connection, {"cwd": cwd}, call)
 

@@ -30,6 +30,7 @@ from assent.sessions.front import Call
 from assent.stdio.background import in_thread
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
+from assent.types.programs import keep_out
 
 if TYPE_CHECKING:
     from assent.lsp.features import Features
@@ -85,6 +86,7 @@ class Connection:
             api_key=client.options.api_key,
             trusted=client.options.trusted,
         )
+        keep_out(*client.roots())
         self.app: App = build(host)
         self.app.editor.documents.encoding = client.encoding  # pyright: ignore[reportAttributeAccessIssue] -- one of the three, by construction
         self.status = StatusBoard(self)
@@ -93,7 +95,7 @@ class Connection:
         self.chats = ChatDocuments(self)
         self.features: asyncio.Future[Features] = asyncio.get_running_loop().create_future()
         self._loading_features = False
-        self.trust_asked: set[str] = set()
+        self.trust_asked: set[tuple[str, str]] = set()  # a folder and the hash of what it would activate
         self._tasks: set[asyncio.Task[Any]] = set()
         self._stop = asyncio.Event()
         self._entered = asyncio.Event()
@@ -201,6 +203,7 @@ class Connection:
 
     def _folders_changed(self, params: Any) -> None:
         self.client.change_folders(params_object(params))
+        keep_out(*self.client.roots())
         self.status.publish()
 
 

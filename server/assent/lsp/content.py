@@ -2,14 +2,17 @@
 
 assent:/session/ID.md     the conversation as Markdown      assent:/session/ID.json   the same as JSON
 assent:/proposal/ID.diff  a proposal as a diff               assent:/plan/ID.md        the session's plan
+assent:/trust/FOLDER.md   what trusting the folder would activate
 assent:/help.md           what there is
 """
 
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from assent.lsp import trust
 from assent.lsp.plain_asks import diff_of
 from assent.sessions.front import Call
+from assent.sessions.trust_question import listing
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 
@@ -37,6 +40,9 @@ async def read_document(connection: "Connection", params: Json, call: Call) -> J
             text = (await connection.app.sessions.get({"sessionId": stem})).state.plan
         case "proposal", "diff":
             text = diff_of(connection.app.editor.proposals.get(stem))
+        case _ if path.startswith("trust/") and ending == "md":
+            folder = "/" + path.removeprefix("trust/").removesuffix(".md").lstrip("/")
+            text = listing(trust.state(connection, folder))
         case _:
             raise ProtocolError("unsupported", f"there is no document {params['uri']}", hint="Read assent:/help.md.")
     return {"text": text, "languageId": LANGUAGES[ending]}

@@ -52,7 +52,7 @@ class App(Protocol):
         """`assent/permission/explain`; shared with `assent explain` on the command line."""
         ...
 
-    def mcp_servers(self, cwd: str, trusted: bool) -> list[Json]:
+    def mcp_servers(self, cwd: str) -> list[Json]:
         """[{name, status}] of the configured MCP servers."""
         ...
 

@@ -17,7 +17,7 @@ HOME = str(Path.home())  # where only the user's own settings count
 
 async def mcp_list(connection: "Connection", params: Json, call: Call) -> Json:
     cwd = await _folder(connection, params, otherwise=HOME)
-    return {"servers": connection.app.mcp_servers(cwd, connection.app.trust.trusted(cwd))}
+    return {"servers": connection.app.mcp_servers(cwd)}
 
 
 async def mcp_restart(connection: "Connection", params: Json, call: Call) -> Json:

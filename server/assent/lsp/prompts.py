@@ -34,8 +34,11 @@ ACTIONS: dict[str, Action] = {
 }
 
 
-def prompt_for(name: str, *, path: str, span: Json, text: str = "", problem: Json | None = None) -> str:
-    """The prompt of an action; `text` is what is selected, shown when it is more than a place."""
+REFACTOR_AS_ASKED = "Refactor {place}: {wish}\nKeep its behaviour otherwise."
+
+
+def prompt_for(name: str, *, path: str, span: Json, text: str = "", problem: Json | None = None, wish: str = "") -> str:
+    """The prompt of an action; `text` is what is selected, shown when it is more than a place, `wish` how to do it."""
     first, last = int(span["start"]["line"]) + 1, int(span["end"]["line"]) + 1
     if span["end"]["character"] == 0 and last > first:
         last -= 1
@@ -44,7 +47,8 @@ def prompt_for(name: str, *, path: str, span: Json, text: str = "", problem: Jso
     if problem is not None:
         source = f" ({problem['source']})" if problem.get("source") else ""
         message = f"{problem.get('message', '')}{source}"
-    prompt = ACTIONS[name].prompt.format(place=f"@{path} {where}", message=message)
+    words = REFACTOR_AS_ASKED if name == "refactor" and wish else ACTIONS[name].prompt
+    prompt = words.format(place=f"@{path} {where}", message=message, wish=wish)
     return f"{prompt}\n\n{fenced(text)}" if text.strip() and name != "ask" else prompt
 
 

@@ -24,6 +24,7 @@ async def new(connection: "Connection", params: Json, call: Call) -> Json:
 
 async def send(connection: "Connection", params: Json, call: Call) -> Json:
     """A mention of a document that is no file, such as one never saved, comes along as the editor has it."""
+    trust.ask_later(connection, params["sessionId"])  # its files may have changed since the session began
     mentions: list[Json] = params.get("mentions") or []
     loose = [mention for mention in mentions if _unsaved(connection, mention["uri"])]
     if loose:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, cast
 
+from assent.storage.activation import rule_item
 from assent.storage.settings import SettingsFiles, SourcedRule
+from assent.storage.trust import TrustStore
 from assent.types.blocks import Json
 from assent.types.errors import SettingsError
 
@@ -67,9 +69,12 @@ class Keeper(Protocol):
 class LastingRules:
     """Rules that people give with an answer: for the session, the project or themselves."""
 
-    def __init__(self, keeper: Keeper, settings: SettingsFiles, parse_rule: Callable[[str], object]) -> None:
+    def __init__(
+        self, keeper: Keeper, settings: SettingsFiles, trust: TrustStore, parse_rule: Callable[[str], object]
+    ) -> None:
         self._keeper = keeper
         self._settings = settings
+        self._trust = trust
         self._parse_rule = parse_rule
 
     def keep(self, answer: Answer, *, suggested: str | None, lasting: bool) -> None:
@@ -97,4 +102,6 @@ class LastingRules:
         except (SettingsError, OSError) as error:
             self._keeper.notice("error", f"{rule} is allowed for this session, but could not be saved: {error}")
         else:
+            if scope == "project":  # the person saw this rule: it is not asked about again as the project's
+                self._trust.approve(self._keeper.cwd, [rule_item(rule, str(path))])
             self._keeper.notice("info", f"{rule} is now always allowed; saved in {path}.")

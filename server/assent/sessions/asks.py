@@ -154,7 +154,8 @@ class Asks:
         if question.kind == "elicitation":
             self._events.publish({"type": "elicitationResolved", "elicitId": question.id, "by": by})
         else:
-            resolved: Json = {"type": "permissionResolved", "askId": question.id, "by": by}
+            told = {name: question.params[name] for name in ("tool", "title") if question.params.get(name)}
+            resolved: Json = {"type": "permissionResolved", "askId": question.id, "by": by, **told}
             if answer is not None:
                 resolved["decision"] = "allow" if read_answer(answer).allowed else "deny"
             self._events.publish(resolved)

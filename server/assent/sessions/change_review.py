@@ -49,6 +49,18 @@ class ChangeReview:
         for each in self.others if answered else self.ids:
             await self.proposals.wait(each)
 
+    def pending(self, *, answered: bool) -> list[Json]:
+        """What people are waited for, as `reviewPending` tells it: one entry per file."""
+        proposals = [self.proposals.get(each) for each in (self.others if answered else self.ids)]
+        return [
+            {
+                "proposalId": proposal["proposalId"],
+                "toolUseId": proposal["toolUseId"],
+                "hunks": [hunk["hunkId"] for hunk in proposal["hunks"] if hunk["state"] == "pending"],
+            }
+            for proposal in proposals
+        ]
+
     def withdraw(self) -> None:
         for each in self.ids:
             self.proposals.withdraw(each)

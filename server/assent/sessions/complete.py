@@ -15,7 +15,8 @@ from itertools import islice
 
 import anyio.to_thread
 
-from assent.tools.ripgrep import NEVER_SEARCHED, system_program
+from assent.tools.ignore_rules import rules_are_sound
+from assent.tools.ripgrep import NEVER_SEARCHED, bounded, system_program
 from assent.types.blocks import Json
 
 MOST_ITEMS = 50
@@ -147,10 +148,17 @@ def _by_ripgrep(root: str) -> list[str] | None:
         return None
     hidden = [f"--glob=!{name}" for name in NEVER_SEARCHED]
     flags = ["--files", "--null", "--no-config", "--no-messages", "--hidden", "--no-require-git", *hidden]
+    if not rules_are_sound(root):
+        flags.append("--no-ignore")
     environment = {"PATH": os.defpath, "HOME": "/nonexistent"}
     try:
         done = subprocess.run(
-            [program, *flags], cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=20
+            bounded([program, *flags]),
+            cwd=root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=20,
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -12,14 +12,14 @@ from typing import Literal, Protocol
 
 from assent.editor.proposals import Origin, Proposals, Review
 from assent.engine.abort import Abort
-from assent.engine.config import OrphanedPermission
+from assent.engine.config import OrphanedPermission, ToolServices
 from assent.storage.journal import Disk
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
-from assent.tools.tool import AnyTool, Jobs, SessionState
+from assent.tools.tool import AnyTool, Jobs, Mine, SessionState
 from assent.types.blocks import Block, Json
 from assent.types.hooks import Hooks, NoHooks
-from assent.types.messages import Attachment, Collapsed, ConversationMessage, Message, Result, UserMessage
+from assent.types.messages import Attachment, Collapsed, ConversationMessage, Message, Result, Spent, UserMessage
 from assent.types.permissions import Action, Ask, Decision, Mode
 from assent.types.ports import (
     CanUseTool,
@@ -82,13 +82,15 @@ class EngineSpec:
     initial_messages: tuple[ConversationMessage, ...]
     snipped: frozenset[str]
     collapsed: tuple[Collapsed, ...]
-    restored: Result | None  # session totals so far (Q6)
+    restored: Result | None  # session totals as of the last result (Q6)
+    spent: Spent | None  # the same as of the last call that was counted
     transcript: Transcript
     take_queued: Callable[[], Sequence[UserMessage]]  # what the user steered into the turn (L11)
     publish: Callable[[Message], None]  # what happens outside a turn
     abort: Abort
-    take_decisions: Callable[[], Sequence[Attachment]]  # on edits whose calls have their results
+    take_decisions: Callable[[Mine], Sequence[Attachment]]  # on edits whose calls have their results
     orphaned_permission: tuple[OrphanedPermission, ...] = ()  # asked by a process that died; asked once more (Q11)
+    waited_seconds: Callable[[], float] = lambda: 0.0  # for people, so far
     interactive: bool = True
 
 
@@ -98,6 +100,11 @@ class Engine(Protocol):
     @property
     def model(self) -> str:
         """What the next turn starts with; a slash command may have changed it."""
+        ...
+
+    @property
+    def services(self) -> ToolServices:
+        """What its tools work with; a tool that a client runs gets the same."""
         ...
 
     def submit(
@@ -157,12 +164,17 @@ MakeJobs = Callable[[str, Callable[[Json], None]], Jobs]
 """(session id, on_change): on_change takes {jobId, command, state, exitCode?} whenever a job starts or ends (S5)."""
 
 
+MakeTools = Callable[[str, Callable[[], Judgement]], Sequence[AnyTool]]
+"""(cwd, current), in a stable order. `current` is what judging depends on at the moment of a call: rules change while
+the tools live."""
+
+
 @dataclass(slots=True, kw_only=True)
 class SessionDeps:
     """`app.py` provides the first group; the rest has working defaults."""
 
     engine: Callable[[EngineSpec], Engine]
-    tools: Callable[[str], Sequence[AnyTool]]  # by cwd, in a stable order
+    tools: MakeTools
     decide: Decide
     workspace: MakeWorkspace
     settings: SettingsFiles
@@ -179,7 +191,7 @@ class SessionDeps:
     editor: EditorQueries | None = None
     commands: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, description, argumentHint?}
     agents: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, description}
-    mcp_servers: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, status}
+    mcp_servers: Callable[[str], Sequence[Json]] = lambda _cwd: ()  # {name, status}
     parse_rule: Callable[[str], object] = lambda _rule: None  # raises ValueError on a rule that cannot be used
     hooks: Hooks = field(default_factory=NoHooks)  # PermissionRequest and PermissionDenied run in the gate
     classify: Classify | None = None

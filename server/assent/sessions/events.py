@@ -24,6 +24,7 @@ from assent.types.messages import (
     Notice,
     RequestStart,
     Result,
+    Spent,
     StreamEvent,
     SystemInit,
     Tombstone,
@@ -134,7 +135,7 @@ class Translator:
                 yield self._tombstone(message)
             case MaxTurnsReached():
                 yield {"type": "maxTurnsReached", "maxTurns": message.max_turns, "turnCount": message.turn_count}
-            case SystemInit() | Result() | StreamEvent() | Collapsed():
+            case SystemInit() | Result() | Spent() | StreamEvent() | Collapsed():
                 return
             case _:
                 assert_never(message)

@@ -1,7 +1,7 @@
 """Who decides one tool call: `can_use_tool` of a session.
 
     the chain (permissions.decide) → a hook's word → for an ask: hooks, the classifier in auto mode, then people
-                                   → for an edit under review: its hunks
+                                   → an allowed edit where review "before" was set: its hunks
 
 One edit, one decision: when an edit needs asking, the ask carries the proposal, and the first of the ask's reply or the
 review of its last hunk decides; the other is withdrawn. Deny is final wherever it comes from. The iron gate's asks are
@@ -53,7 +53,9 @@ class Host(Protocol):
     def closed(self) -> bool: ...
     @property
     def review(self) -> Review: ...
-    def reviewing(self) -> AbstractContextManager[None]: ...
+    @property
+    def allowed_edits_wait(self) -> bool: ...
+    def reviewing(self, waiting: Sequence[Json]) -> AbstractContextManager[None]: ...
     def judgement(self) -> Judgement: ...
     def origin(self) -> Origin: ...
     def tool(self, name: str) -> AnyTool | None: ...
@@ -76,9 +78,20 @@ class Gate:
         self._hooks = hooks
         self._classify = classify
         self._proposals = proposals
+        self._judged: dict[str, ToolCall] = {}  # on their way to a verdict
+
+    def landing(self, path: str) -> None:
+        """A hunk is about to land in this file: a call that waits for the rest of its hunks has begun to act (L10)."""
+        for call in self._judged.values():
+            if call.plan is not None and any(path == each.path for each in (call.plan, *call.plan.others)):
+                call.acted()
 
     async def can_use_tool(self, call: ToolCall) -> Verdict:
-        verdict = await self._verdict(call)
+        self._judged[call.tool_use_id] = call
+        try:
+            verdict = await self._verdict(call)
+        finally:
+            self._judged.pop(call.tool_use_id, None)
         if isinstance(verdict, Deny) and self._hooks.wants("PermissionDenied"):
             await self._run_hooks("PermissionDenied", call, reason=verdict.reason)
         return verdict
@@ -222,8 +235,8 @@ class Gate:
     # --- review ------------------------------------------------------------------------------------------------------
 
     async def _reviewed(self, call: ToolCall, allowed: Allow) -> Verdict:
-        """An edit that may be made: under review before, it still waits for its hunks."""
-        if self._host.review != "before" or not self._host.interactive:
+        """An edit that may be made lands; it waits for its hunks only where someone set review "before"."""
+        if not self._host.allowed_edits_wait or not self._host.interactive:
             return allowed
         change = self._propose(call)
         return allowed if change is None else await self._settled(change, allowed, answered=False)
@@ -237,7 +250,7 @@ class Gate:
         """Once every file that was proposed has been decided."""
         try:
             if change.others or not answered:
-                with self._host.reviewing():
+                with self._host.reviewing(change.pending(answered=answered)):
                     await change.wait(answered=answered)
         except BaseException:
             self._leave(change)

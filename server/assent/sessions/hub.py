@@ -31,6 +31,7 @@ from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.ports import FileText
+from assent.types.redaction import redact
 
 Method = Callable[[Json, Call], Awaitable[Json]]
 
@@ -142,7 +143,7 @@ class Sessions:
             "tools": [*tools, "StructuredOutput"] if session.options.json_schema is not None else tools,
             "commands": list(self.deps.commands(session.cwd, session.trusted)),
             "agents": list(self.deps.agents(session.cwd, session.trusted)),
-            "mcpServers": list(self.deps.mcp_servers(session.cwd, session.trusted)),
+            "mcpServers": list(self.deps.mcp_servers(session.cwd)),
         }
 
     async def send(self, params: Json, call: Call) -> Json:
@@ -204,7 +205,9 @@ class Sessions:
         source = library.found(self.deps.data_dir, params.get("sessionId"))
         message_id, now = params.get("messageId"), self.deps.clock()
         session_id = await anyio.to_thread.run_sync(
-            lambda: library.fork(self.deps.data_dir, source, message_id=message_id, now=now)
+            lambda: library.fork(
+                self.deps.data_dir, source, message_id=message_id, before=params.get("before") is True, now=now
+            )
         )
         return {"sessionId": session_id}
 
@@ -227,7 +230,7 @@ class Sessions:
     async def export(self, params: Json, call: Call) -> Json:
         paths = library.found(self.deps.data_dir, params.get("sessionId"))
         format = params.get("format") or "markdown"
-        return {"text": await anyio.to_thread.run_sync(lambda: export(paths.transcript, format=format))}
+        return {"text": await anyio.to_thread.run_sync(lambda: redact(export(paths.transcript, format=format)))}
 
     async def rewind(self, params: Json, call: Call) -> Json:
         return await rewind.rewind(await self.get(params), params)
@@ -370,7 +373,7 @@ class Sessions:
             case "resolved":
                 proposal_id = event.proposal["proposalId"]
                 session.publish({"type": "editResolved", "proposalId": proposal_id, "decisions": list(event.decisions)})
-                session.late.note(proposal_id, event.late)
+                session.late.note(proposal_id, event.late, tool_use_id=str(event.proposal.get("toolUseId", "")))
                 path = path_of(event.proposal["uri"])
                 if path is not None and not session.closed:  # its turn will not go on: nobody reads what landed
                     self.spawn(partial(session.workspace.settled, path))

@@ -73,12 +73,13 @@ class Steered:
 
 
 class Inbox:
-    """Order is the order of arrival. `paused` after an interrupt: what waits is kept until the next send."""
+    """Order is the order of arrival. `kept` holds what waited when its turns were interrupted or its process ended:
+    a message in there starts only when its sender sends it again, by its id."""
 
     def __init__(self) -> None:
         self.waiting: deque[Turn] = deque()
         self.steering: list[Steered] = []
-        self.paused = False
+        self.kept: list[Turn] = []
         self._sent: OrderedDict[str, tuple[Turn, bool]] = OrderedDict()
 
     def known(self, client_id: str | None) -> tuple[Turn, bool] | None:
@@ -92,20 +93,45 @@ class Inbox:
 
     def ids(self) -> list[str]:
         steered = [item.message.client_id for item in self.steering if not item.taken]
-        return [*steered, *(turn.client_id for turn in self.waiting)]
+        return [*(turn.client_id for turn in self.kept), *steered, *(turn.client_id for turn in self.waiting)]
+
+    def unsaid(self) -> list[Turn]:
+        """Everything that no turn has taken up, in order: what must outlive the process."""
+        steered = [item.message for item in self.steering if not item.taken]
+        return [*self.kept, *steered, *self.waiting]
+
+    def keep(self) -> list[Turn]:
+        """The person stopped: nothing that waits now starts by itself. Returns what is kept from now on."""
+        steered = [item for item in self.steering if not item.taken]
+        for item in steered:
+            item.message.into = None
+        self.steering = [item for item in self.steering if item.taken]
+        newly = [*(item.message for item in steered), *self.waiting]
+        self.waiting.clear()
+        self.kept += newly
+        return newly
+
+    def send_kept(self, turn: Turn) -> bool:
+        """Let a kept message wait for its turn again; whether it was kept."""
+        if turn not in self.kept:
+            return False
+        self.kept.remove(turn)
+        self.waiting.append(turn)
+        return True
 
     def withdraw(self, client_id: str) -> Turn | None:
         """Take a message back that nobody has taken up yet."""
         untaken = [item.message for item in self.steering if not item.taken]
         queued = [turn for turn in self.waiting if turn.queued]
-        found = next((turn for turn in (*untaken, *queued) if turn.client_id == client_id), None)
+        found = next((turn for turn in (*self.kept, *untaken, *queued) if turn.client_id == client_id), None)
         return found if found is not None and self.drop(found) else None
 
     def drop(self, turn: Turn) -> bool:
         """Forget a message unless it was taken up; whether it was still here."""
-        if turn in self.waiting:
-            self.waiting.remove(turn)
-            return True
+        for place in (self.waiting, self.kept):
+            if turn in place:
+                place.remove(turn)
+                return True
         left = [item for item in self.steering if item.taken or item.message is not turn]
         found, self.steering = len(left) < len(self.steering), left
         return found
@@ -114,7 +140,11 @@ class Inbox:
         """What waits, in the words it was sent with, for a client that was not there when it was."""
         steered = [(item.message, True) for item in self.steering if not item.taken]
         waiting = [(turn, False) for turn in self.waiting if turn.queued]
-        return [
+        kept: list[Json] = [
+            {"clientMessageId": turn.client_id, "prompt": turn.content, "steer": False, "kept": True}
+            for turn in self.kept
+        ]
+        return kept + [
             {"clientMessageId": turn.client_id, "prompt": turn.content, "steer": steer}
             for turn, steer in (*steered, *waiting)
         ]

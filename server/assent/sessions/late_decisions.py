@@ -6,6 +6,7 @@ They are kept with the session until the engine has taken them, so that a restar
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from assent.tools.tool import Mine, anyone
 from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id
 from assent.types.messages import Attachment
@@ -14,12 +15,14 @@ from assent.types.messages import Attachment
 class LateDecisions:
     def __init__(self, *, on_change: Callable[[], None]) -> None:
         self._words: dict[str, str] = {}  # by proposal: the newest state of it says it all
+        self._calls: dict[str, str] = {}  # by proposal: the call that made it
         self._on_change = on_change
 
-    def note(self, proposal_id: str, words: str) -> None:
+    def note(self, proposal_id: str, words: str, *, tool_use_id: str = "") -> None:
         if words:
             self._words.pop(proposal_id, None)
             self._words[proposal_id] = words
+            self._calls[proposal_id] = tool_use_id
             self._on_change()
 
     def forget(self, proposal_id: str) -> None:
@@ -30,11 +33,10 @@ class LateDecisions:
         """The conversation went back; what it knows of its edits went with it."""
         self._words.clear()
 
-    def take(self, now: float) -> Sequence[Attachment]:
-        """What there is to tell, handed out once."""
-        if not self._words:
-            return ()
-        words, self._words = self._words, {}
+    def take(self, now: float, mine: Mine = anyone) -> Sequence[Attachment]:
+        """What there is to tell of edits by calls that are `mine`, handed out once."""
+        words = {proposal: text for proposal, text in self._words.items() if mine(self._calls.get(proposal, ""))}
+        self._words = {proposal: text for proposal, text in self._words.items() if proposal not in words}
         # The file has them until the next state is written: after the engine's messages, so better twice than lost.
         return [
             Attachment(

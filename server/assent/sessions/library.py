@@ -15,6 +15,7 @@ from assent.storage.transcript import Entry
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
+from assent.types.private_files import create_private, private_folder
 
 SEARCHED_BYTES = 64 * 1024 * 1024
 NOT_COPIED = frozenset({"session/header", "session/rewound", "session/turn"})
@@ -75,23 +76,25 @@ def search(index: Index, data: Path, query: str, *, cwd: str | None) -> list[Sum
     return [*named, *said]
 
 
-def fork(data: Path, source: SessionPaths, *, message_id: str | None, now: float) -> str:
-    """A new session with the same conversation, up to and with a message if one is named."""
+def fork(data: Path, source: SessionPaths, *, message_id: str | None, now: float, before: bool = False) -> str:
+    """A new session with the same conversation, up to and with a message if one is named; `before`: without it."""
     head = transcript.header(source.transcript)
     cwd = str(head.get("cwd") or Path.home())
     last = transcript.find_uuid(source.transcript, message_id) if message_id else None
     if message_id and last is None:
         raise ProtocolError("invalidParams", f"There is no message {message_id} in this session")
     target = session_paths(data, cwd, new_id("s"))
-    target.transcript.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(target.transcript.parent)
     partial = target.transcript.with_suffix(".part")
     state: Json = {}
-    with partial.open("xb") as file:
+    with open(partial, "xb", opener=create_private) as file:
         header = {**head, "version": VERSION, "sessionId": target.session_id, "createdAt": now}
         file.write(encode({**header, "type": "session/header", "forkedFrom": source.session_id}))
         for entry in transcript.stream(source.transcript):
             if not isinstance(entry, Entry):
                 continue
+            if before and last is not None and entry.offset >= last.offset:
+                break
             if entry.type == "session/state":
                 state = entry.record
             elif entry.type not in NOT_COPIED:

@@ -1,6 +1,7 @@
 """How a session begins: new, or again from its file."""
 
 import contextlib
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +14,17 @@ from assent.sessions.inbox import Turn
 from assent.sessions.options import check_schema, chosen, options_from
 from assent.sessions.record import VERSION, Record, saved_state
 from assent.sessions.session import Session, Spawn
-from assent.storage import transcript
+from assent.storage import spending, transcript
 from assent.storage.paths import SessionPaths, session_paths
 from assent.storage.settings import SourcedRule
 from assent.tools.tool import SessionState
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
-from assent.types.messages import Result
+from assent.types.messages import Result, Spent
 from assent.types.permissions import MODES, Mode
+from assent.types.programs import keep_out
+from assent.types.regular_files import read_regular_text
 
 OnChange = Callable[[Session], None]
 
@@ -31,7 +34,7 @@ async def create(
 ) -> Session:
     """A new session, kept under `data` if it is not to be listed with the others."""
     cwd = await anyio.to_thread.run_sync(_checked_cwd, params.get("cwd") or next(iter(deps.roots()), str(Path.home())))
-    settings = deps.settings.load(cwd, trusted=deps.trust.trusted(cwd))
+    settings = deps.settings.load(cwd, trust=deps.trust.of(cwd))
     mode = params.get("mode") or settings.get("permissions.defaultMode") or "default"
     if mode not in MODES:
         raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
@@ -55,8 +58,8 @@ async def create(
 
 
 async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: Spawn, on_change: OnChange) -> Session:
-    """From the file alone: reads its two ends, never the whole of it."""
-    head, state, result, turn = await anyio.to_thread.run_sync(_ends, paths.transcript)
+    """From the file alone: reads its two ends, and all of it only where the cost was not summed up (0.1)."""
+    head, state, result, turn, spent = await anyio.to_thread.run_sync(_ends, paths.transcript)
     cwd = str(head.get("cwd") or Path.home())
     options = _reachable(deps, options_from(state.get("options"), deps.default_model))
     mode = state.get("mode")
@@ -72,7 +75,8 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
     review = state.get("review")
     session.chosen_review = review if review in ("before", "after", "off") else None
     session.turns.last_result = result
-    session.cost_usd = result.total_cost_usd if result else 0.0
+    session.spent = spent
+    session.cost_usd = spent.total_cost_usd if spent else 0.0
     with contextlib.suppress(OSError):
         session.updated_at = paths.transcript.stat().st_mtime
     await session.proposals.load()
@@ -83,10 +87,10 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
         session.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
     for item in cast("list[Json]", state.get("queue") or []):
         if not await anyio.to_thread.run_sync(transcript.find_uuid, paths.transcript, str(item["uuid"])):
-            session.inbox.waiting.append(Turn.from_json(item))
-    session.inbox.paused = True  # what waited when the process ended starts with the next send
+            session.inbox.kept.append(Turn.from_json(item))  # starts when it is sent again
     if turn is not None:
         session.interrupted = {"turnId": turn["turnId"], "messageId": turn["uuid"], "prompt": turn.get("content", [])}
+        on_change(session)  # the list knows it as of its last result
     return session
 
 
@@ -103,6 +107,7 @@ def _session(
     reopened: bool,
 ) -> Session:
     holder: list[Session] = []
+    keep_out(cwd)
 
     def trouble(error: OSError | None) -> None:
         for session in holder:
@@ -123,7 +128,7 @@ def _session(
     return return_value
 
 
-def _ends(path: Path) -> tuple[Json, Json, Result | None, Json | None]:
+def _ends(path: Path) -> tuple[Json, Json, Result | None, Json | None, Spent | None]:
     result = transcript.last_entry(path, "result")
     revived = transcript.revive(result.record) if result else None
     return (
@@ -131,6 +136,7 @@ def _ends(path: Path) -> tuple[Json, Json, Result | None, Json | None]:
         saved_state(path),
         revived if isinstance(revived, Result) else None,
         transcript.unfinished_turn(path),
+        spending.spent(path),
     )
 
 
@@ -153,15 +159,25 @@ def _checked_cwd(cwd: str) -> str:
     return str(path)
 
 
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
 def _branch(cwd: str) -> str:
     """The git branch, read from .git/HEAD: no process is started for it."""
     for folder in (Path(cwd), *Path(cwd).parents):
         git = folder / ".git"
-        with contextlib.suppress(OSError, UnicodeDecodeError):
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
             if git.is_file():
-                git = (folder / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()).resolve()
+                git = (folder / _line(git).removeprefix("gitdir:").strip()).resolve()
             if not git.is_dir():
                 continue
-            head = (git / "HEAD").read_text(encoding="utf-8").strip()
-            return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:12]
+            head = _line(git / "HEAD")
+            if head.startswith("ref: "):
+                return head.removeprefix("ref: refs/heads/")
+            return head[:12] if _COMMIT.fullmatch(head) else ""  # the beginning of another file is nobody's branch
     return ""
+
+
+def _line(file: Path) -> str:
+    """One of git's files of a single line."""
+    return read_regular_text(file, limit=10_000, follow=False).strip()

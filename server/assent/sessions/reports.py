@@ -12,14 +12,14 @@ async def context(session: Session) -> Json:
 
 
 def cost(session: Session) -> Json:
-    """`assent/session/cost`: spend by model and how much of the input came from the cache."""
-    result = session.turns.last_result
-    used = result.model_usage if result else {}
+    """`assent/session/cost`: spend by model and how much of the input came from the cache, as of the last call."""
+    totals = session.spent or session.turns.last_result
+    used = totals.model_usage if totals else {}
     total = sum((entry.usage for entry in used.values()), Usage())
     read = total.cache_read_input_tokens
     all_input = read + total.cache_creation_input_tokens + total.input_tokens
     return {
-        "totalCostUsd": result.total_cost_usd if result else 0.0,
+        "totalCostUsd": totals.total_cost_usd if totals else 0.0,
         "models": [
             {"model": model, **wire_usage(entry.usage), "costUsd": entry.cost_usd} for model, entry in used.items()
         ],

@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from assent.sessions.events import wire_message
 from assent.sessions.session import Session
+from assent.sessions.snapshot import usage
 from assent.storage import transcript
 from assent.storage.files import write_atomically
 from assent.storage.history import Past, digest_of
@@ -160,6 +161,9 @@ async def _show(session: Session, old: dict[str, int], *, undone: bool) -> None:
         message = transcript.revive(record) if record else None
         if isinstance(message, UserMessage | AssistantMessage | Attachment):
             session.publish({"type": "message", **wire_message(message)})
+    spent: Json = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+    now = await anyio.to_thread.run_sync(usage, session)
+    session.publish({"type": "usage", **spent, **now, "costUsd": 0.0, "totalCostUsd": now["costUsd"]})
     session.notice("info", "The rewind was undone." if undone else "The conversation was rewound.")
 
 

@@ -73,6 +73,7 @@ class EventLog:
         self.turn_id: str | None = None
         self.step_id: str | None = None
         self.subscriptions: dict[int, Subscription] = {}
+        self.on_event: Callable[[Json, str | None], None] = lambda _event, _parent: None
         self._ring = RingStore(most=RING, most_bytes=RING_BYTES)
         self._pending: dict[tuple[str, str], tuple[Delta, list[str]]] = {}
         self._sent: dict[tuple[str, str], float] = {}
@@ -91,6 +92,7 @@ class EventLog:
     def publish(self, event: Json, *, parent: str | None = None, outside_turn: bool = False) -> int:
         if self._pending:
             self.flush()
+        self.on_event(event, parent)
         return self._publish(event, parent, outside_turn=outside_turn)
 
     def delta(self, delta: Delta) -> None:

@@ -4,7 +4,8 @@ Everything a client can do to a session starts here. Not aware of wires or edito
 JSON as in protocol.md.
 """
 
-from collections.abc import Callable, Coroutine, Generator
+import time
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, cast
@@ -25,6 +26,7 @@ from assent.sessions.orphans import Orphans
 from assent.sessions.record import Record
 from assent.sessions.ring import EventLog
 from assent.sessions.saved_proposals import SavedProposals
+from assent.sessions.shown import keeper
 from assent.sessions.tracked import TrackedWorkspace
 from assent.sessions.turns import Turns
 from assent.storage import transcript
@@ -34,7 +36,7 @@ from assent.storage.settings import Settings, SourcedRule
 from assent.storage.spill import SpillFolder
 from assent.tools.tool import AnyTool, Jobs, SessionState
 from assent.types.blocks import Json, text_of
-from assent.types.messages import Result
+from assent.types.messages import Result, Spent
 from assent.types.ports import Elicitation, ElicitationAnswer, FileText
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
@@ -65,6 +67,7 @@ class Session:
         self.spawn = spawn
         self.title = ""
         self.branch = ""
+        self.spent: Spent | None = None  # session totals, as of the last call that was counted
         self.cost_usd = 0.0
         self.prompts: list[str] = []  # the beginnings, for search
         self.updated_at = deps.clock()
@@ -77,11 +80,14 @@ class Session:
         self._on_change = on_change
         self.chosen_review: Review | None = None
         self._restoring = False
-        self._reviews = 0  # edits that wait for their hunks without an ask
+        self._waited = 0.0  # seconds
+        self._waiting_since: float | None = None
+        self.pending_reviews: list[Json] = []  # edits that wait for their hunks without an ask
         self._tools: tuple[AnyTool, ...] | None = None
         self.events = EventLog(self.id, epoch)
+        self.events.on_event = keeper(lambda event: record.note("shown", event=event))
         self.asks = Asks(self.events, on_change=self._asks_changed)
-        self.rules_kept = LastingRules(self, deps.settings, deps.parse_rule)
+        self.rules_kept = LastingRules(self, deps.settings, deps.trust, deps.parse_rule)
         self.late = LateDecisions(on_change=self.save_state)
         self.orphans = Orphans(self, deps.proposals)
         self.turns = Turns(self, reopened=reopened)
@@ -126,7 +132,7 @@ class Session:
 
     @property
     def status(self) -> Literal["idle", "running", "waiting"]:
-        if self.asks or self._reviews:
+        if self.asks or self.pending_reviews:
             return "waiting"
         return "running" if self.running else "idle"
 
@@ -136,24 +142,30 @@ class Session:
 
     @property
     def settings(self) -> Settings:
-        return self.deps.settings.load(self.cwd, trusted=self.trusted).with_rules(self.rules)
+        return self.deps.settings.load(self.cwd, trust=self.deps.trust.of(self.cwd)).with_rules(self.rules)
 
     @property
     def review(self) -> Review:
         """before in default mode, after where edits need no asking; off when nobody could look at a proposal."""
         if self.deps.proposals is None:
             return "off"
-        if self.chosen_review is not None:
-            return self.chosen_review
-        chosen = self.settings.get("review")
-        if chosen in ("before", "after", "off"):
-            return chosen
-        return "before" if self.state.mode in ("default", "plan", "dontAsk") else "after"
+        return self._set_review or ("before" if self.state.mode in ("default", "plan", "dontAsk") else "after")
+
+    @property
+    def allowed_edits_wait(self) -> bool:
+        """Whether an edit that needs no asking waits for its review: only where someone said so."""
+        return self.deps.proposals is not None and self._set_review == "before"
+
+    @property
+    def _set_review(self) -> Review | None:
+        """When edits are reviewed, where someone set it: for this session, or in the settings."""
+        chosen = self.chosen_review or self.settings.get("review")
+        return chosen if chosen in ("before", "after", "off") else None
 
     def tools(self) -> tuple[AnyTool, ...]:
         """Made anew for each engine; in between they stay the same objects."""
         if self._tools is None:
-            self._tools = tuple(self.deps.tools(self.cwd))
+            self._tools = tuple(self.deps.tools(self.cwd, self.judgement))
         return self._tools
 
     def forget_tools(self) -> None:
@@ -201,6 +213,7 @@ class Session:
         """A slash command changed the model: it stays changed when the engine is built again."""
         if model != self.options.model:
             self.options = replace(self.options, model=model)
+            self.publish({"type": "status", "state": self.status, "model": model})
 
     def rename(self, title: str) -> None:
         self.title = " ".join(title.split())[:200]
@@ -276,6 +289,7 @@ class Session:
 
     def snapshot(self, path: str, before: FileText | None) -> None:
         """The editor is about to land a hunk in this file (S3)."""
+        self.gate.landing(path)
         self.proposals.changed()
         try:
             self.history.before(path, before, at=self.record.end, turn_id=self.turn_id)
@@ -292,14 +306,16 @@ class Session:
             self._restoring = False
 
     @contextmanager
-    def reviewing(self) -> Generator[None]:
+    def reviewing(self, waiting: Sequence[Json]) -> Generator[None]:
         """An edit waits until people have looked at it: nobody should take that for work."""
-        self._reviews += 1
+        self.pending_reviews += waiting
+        for each in waiting:
+            self.publish({"type": "reviewPending", **each})
         self._show_status()
         try:
             yield
         finally:
-            self._reviews -= 1
+            self.pending_reviews = [each for each in self.pending_reviews if each not in waiting]
             self._show_status()
 
     def went_back(self, offset: int) -> None:
@@ -315,7 +331,6 @@ class Session:
         self.save_state()
 
     def save_state(self) -> None:
-        steering = [item.message.to_json() for item in self.inbox.steering if not item.taken]
         self.record.state(
             {
                 "model": self.options.model,
@@ -329,7 +344,7 @@ class Session:
                 "review": self.chosen_review,
                 "turns": self.turns.count,
                 "rules": [rule.rule for rule in self.rules],
-                "queue": [*steering, *(turn.to_json() for turn in self.inbox.waiting)],
+                "queue": [turn.to_json() for turn in self.inbox.unsaid()],
                 "asks": self._left_asks or self.asks.pending("permission"),
                 "late": self.late.to_json(),
             }
@@ -378,7 +393,16 @@ class Session:
             self.save_state()
         self._show_status()
 
+    def waited_seconds(self) -> float:
+        """How long this session has waited for people so far."""
+        return self._waited + (time.monotonic() - self._waiting_since if self._waiting_since is not None else 0.0)
+
     def _show_status(self) -> None:
+        waiting = self.status == "waiting"
+        if waiting and self._waiting_since is None:
+            self._waiting_since = time.monotonic()
+        elif not waiting and self._waiting_since is not None:
+            self._waited, self._waiting_since = self.waited_seconds(), None
         if self.turn is not None:
             self.publish({"type": "status", "state": self.status})
 

@@ -6,6 +6,7 @@ from assent.sessions.events import wire_boundary, wire_message, wire_todos
 from assent.sessions.front import Call
 from assent.sessions.record import saved_state
 from assent.sessions.session import Session
+from assent.sessions.shown import wire_shown
 from assent.storage import lock, transcript
 from assent.storage.paths import SessionPaths
 from assent.types.blocks import Json
@@ -50,9 +51,12 @@ def attach(session: Session, params: Json, call: Call) -> Json:
         "lastSeq": last_seq,
         "reset": reset,
         "messages": wire_page(page, coming) if page else [],
+        "shown": wire_shown(page, coming) if page else [],
         "running": session.running,
         "pendingAsks": session.asks.pending("permission"),
         "pendingElicits": session.asks.pending("elicitation"),
+        "pendingReviews": list(session.pending_reviews),
+        "state": session.status,
         "proposals": session.deps.proposals.list(session.id) if session.deps.proposals else [],
         "todos": wire_todos(session.state.todos),
         "mode": session.state.mode,
@@ -62,6 +66,8 @@ def attach(session: Session, params: Json, call: Call) -> Json:
         "queued": session.inbox.ids(),
         "queue": session.inbox.shown(),
     }
+    if reset:
+        answer["usage"] = usage(session)
     if page and page.cursor:
         answer["nextCursor"] = page.cursor
     if session.turn is not None:
@@ -73,6 +79,15 @@ def attach(session: Session, params: Json, call: Call) -> Json:
     return answer
 
 
+def usage(session: Session) -> Json:
+    """What the conversation fills and has cost by now, as the event `usage` tells it while it grows."""
+    return {
+        "contextTokens": transcript.context_tokens(session.record.path),
+        "contextWindow": session.deps.model_info(session.options.model).context_window,
+        "costUsd": session.turns.cost_usd,
+    }
+
+
 def read_only(paths: SessionPaths, params: Json) -> Json:
     """A session another process owns: its messages as they are now, and no events."""
     state = saved_state(paths.transcript)
@@ -82,6 +97,7 @@ def read_only(paths: SessionPaths, params: Json) -> Json:
         "lastSeq": 0,
         "reset": True,
         "messages": wire_page(page),
+        "shown": wire_shown(page),
         "running": lock.busy(paths.lock),
         "pendingAsks": [],
         "pendingElicits": [],

@@ -57,6 +57,8 @@ async def _executed(session: Session, block: Json, call: Call) -> CallResult | N
             call.progress(message.text)
         session.turns.show(message)
 
+    services = (await session.turns.engine()).services
+
     def make_context(*, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext:
         return ToolContext(
             session_id=session.id,
@@ -70,6 +72,8 @@ async def _executed(session: Session, block: Json, call: Call) -> CallResult | N
             jobs=session.jobs,
             spill=session.spill,
             env=dict(session.settings.get("env", {})),
+            search_web=services.search_web,
+            summarise=services.summarise,
         )
 
     results: tuple[CallResult, ...] = ()

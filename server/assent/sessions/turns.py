@@ -25,7 +25,7 @@ from assent.storage import transcript
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
-from assent.types.messages import Message, Result, StreamEvent, SystemInit, UserMessage
+from assent.types.messages import Message, Result, Spent, StreamEvent, SystemInit, UserMessage
 
 if TYPE_CHECKING:
     from assent.sessions.session import Session
@@ -55,6 +55,11 @@ class Turns:
         """A turn is running or about to, or the conversation is being changed."""
         return self.current is not None or self._running or self._held
 
+    @property
+    def cost_usd(self) -> float:
+        """Of every call that is finished, also in the turn that runs."""
+        return max(self._session.cost_usd, self._translator.total_cost)
+
     @contextmanager
     def held(self) -> Generator[None]:
         """The conversation itself is being changed: no turn starts meanwhile, and what is sent waits."""
@@ -79,6 +84,9 @@ class Turns:
         else:
             saved = session.record.saved
         turn, queued = known
+        if self.inbox.send_kept(turn):  # the sender wants it said after all
+            session.publish({"type": "queued", "clientMessageId": turn.client_id})
+            session.save_state()
         self._kick()
         if params.get("wait"):
             result = await self._finished(turn, call)
@@ -89,7 +97,6 @@ class Turns:
         """Play a prompt once more, before anything that waits."""
         uuid = new_id("u")
         turn = Turn(id=new_id("t"), uuid=uuid, content=content, client_id=uuid)
-        self.inbox.paused = False
         self.inbox.waiting.appendleft(turn)
         self.inbox.remember(uuid, turn, queued=False)
         self._session.save_state()
@@ -98,7 +105,8 @@ class Turns:
         return {"turnId": turn.id, "queued": False}
 
     async def interrupt(self) -> Json:
-        """Ends the running turn and answers after its turnFinished; what waits is kept until the next send."""
+        """Ends the running turn and answers after its turnFinished; what waits is kept, and starts only when it is sent
+        again."""
         while self._running and self.current is None:
             await anyio.lowlevel.checkpoint()  # its first turn is about to begin
         turn = self.current
@@ -113,12 +121,14 @@ class Turns:
         turn = self.inbox.withdraw(client_id)
         if turn is None:
             return {"unqueued": False}
+        prompt = turn.prompt
         self._withdrawn(turn, "Withdrawn before its turn came")
         await self._session.record.durable()
-        return {"unqueued": True}
+        return {"unqueued": True, "prompt": prompt}
 
     def abort(self, *, why: str = "") -> None:
-        self.inbox.paused = True
+        for turn in self.inbox.keep():
+            self._session.publish({"type": "queued", "clientMessageId": turn.client_id, "kept": True})
         self._abort.abort(why=why)
 
     async def engine(self) -> Engine:
@@ -159,7 +169,7 @@ class Turns:
 
     async def close_engine(self) -> None:
         """The end here: what still waits is kept in the file, but whoever waits for it gets an answer now."""
-        for turn in self.inbox.waiting:
+        for turn in (*self.inbox.kept, *self.inbox.waiting):
             turn.result = failed_result(self._session.id, "Aborted", self.last_result)
             turn.done.set()
         if self._engine is not None:
@@ -182,6 +192,9 @@ class Turns:
             events.publish(event, parent=parent)
 
     def written(self, message: Message) -> None:
+        if isinstance(message, Spent):
+            self._session.spent = message
+            self._session.cost_usd = message.total_cost_usd
         uuid = getattr(message, "uuid", None)
         if uuid is not None and self.current is not None and uuid != self.current.uuid:
             self.unshown.add(uuid)
@@ -208,7 +221,6 @@ class Turns:
             token_budget=params.get("tokenBudget"),
             queued=self.busy or bool(self.inbox.waiting),
         )
-        self.inbox.paused = False
         if when_busy == "steer" and self.current is not None:
             turn.into = self.current
             self.inbox.steering.append(Steered(message=turn))
@@ -224,9 +236,8 @@ class Turns:
         """A client may repeat a send after our restart, not knowing whether it arrived."""
         if client_id is None or not self._reopened:
             return None
-        waiting = next((turn for turn in self.inbox.waiting if turn.client_id == client_id), None)
+        waiting = next((turn for turn in self.inbox.kept if turn.client_id == client_id), None)
         if waiting is not None:
-            self.inbox.paused = False
             self.inbox.remember(client_id, waiting, queued=True)
             return waiting, True
         found = await anyio.to_thread.run_sync(transcript.find_turn, self._session.record.path, client_id)
@@ -241,19 +252,13 @@ class Turns:
     # --- a turn runs -------------------------------------------------------------------------------------------------
 
     def _kick(self) -> None:
-        if (
-            not self._running
-            and not self._held
-            and self.inbox.waiting
-            and not self.inbox.paused
-            and not self._session.closed
-        ):
+        if not self._running and not self._held and self.inbox.waiting and not self._session.closed:
             self._running = True
             self._session.spawn(self._run)
 
     async def _run(self) -> None:
         try:
-            while self.inbox.waiting and not self.inbox.paused and not self._session.closed:
+            while self.inbox.waiting and not self._session.closed:
                 await self._take(self.inbox.waiting.popleft())
         finally:
             self._running = False
@@ -383,11 +388,13 @@ class Turns:
             snipped=frozenset(loaded.snipped),
             collapsed=tuple(loaded.collapsed),
             restored=loaded.last_result,
+            spent=session.spent,
             transcript=session.record,
             take_queued=self._take_queued,
             publish=self.show,
             abort=self._abort,
-            take_decisions=lambda: session.late.take(session.deps.clock()),
+            take_decisions=lambda mine: session.late.take(session.deps.clock(), mine),
             orphaned_permission=session.orphans.calls(),
+            waited_seconds=session.waited_seconds,
             interactive=session.interactive,
         )

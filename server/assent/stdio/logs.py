@@ -7,18 +7,21 @@ import logging
 import logging.handlers
 import os
 import re
+from io import TextIOWrapper
 from pathlib import Path
 
-_SECRET = re.compile(
-    r"(sk-[A-Za-z0-9_-]{6})[A-Za-z0-9_-]+"
-    r"|((?:api[_-]?key|auth[_-]?token|authorization|x-api-key|password|secret)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"',}]+",
+from assent.types import redaction
+from assent.types.private_files import create_private, private_folder
+
+_ASSIGNED = re.compile(
+    r"((?:api[_-]?key|auth[_-]?token|authorization|x-api-key|password|secret)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"',}]+",
     re.IGNORECASE,
 )
-_SECRET_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 
 
 def start_logging(directory: Path, *, level: int = logging.WARNING) -> None:
     """Log to `directory/server.log`, a megabyte at most, twice. A directory that cannot be written means no log."""
+    redaction.hold(*(os.environ.get(name) for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")))
     for name in ("pygls", "asyncio", "httpx", "httpcore", "anthropic", "cattrs"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     root = logging.getLogger()
@@ -27,11 +30,8 @@ def start_logging(directory: Path, *, level: int = logging.WARNING) -> None:
 
 
 def redact(text: str) -> str:
-    for name in _SECRET_VARIABLES:
-        value = os.environ.get(name)
-        if value and len(value) > 7:
-            text = text.replace(value, "[redacted]")
-    return _SECRET.sub(lambda found: (found[1] or found[2] or "") + "[redacted]", text)
+    """More than elsewhere: a log loses nothing by a value too few."""
+    return _ASSIGNED.sub(rf"\1{redaction.REDACTED}", redaction.redact(text))
 
 
 class _Redacting(logging.Formatter):
@@ -39,10 +39,16 @@ class _Redacting(logging.Formatter):
         return redact(super().format(record))
 
 
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    def _open(self) -> TextIOWrapper:
+        binary = open(self.baseFilename, "ab", opener=create_private)  # noqa: SIM115 -- the handler closes it
+        return TextIOWrapper(binary, encoding=self.encoding, errors=self.errors)
+
+
 def _handler(directory: Path) -> logging.Handler:
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler: logging.Handler = logging.handlers.RotatingFileHandler(
+        private_folder(directory)
+        handler: logging.Handler = _PrivateFile(
             directory / "server.log", maxBytes=1_000_000, backupCount=1, encoding="utf-8", errors="replace", delay=True
         )
     except OSError:

@@ -130,6 +130,8 @@ class PermissionResolved(Event, tag="permissionResolved"):
     ask_id: str
     decision: str | None = None
     by: str | None = None
+    tool: str | None = None
+    title: str | None = None
 
 
 class ElicitationPending(Event, tag="elicitationPending"):
@@ -153,6 +155,14 @@ class EditUpdated(Event, tag="editUpdated"):
 class EditResolved(Event, tag="editResolved"):
     proposal_id: str
     decisions: list[Json]
+
+
+class ReviewPending(Event, tag="reviewPending"):
+    """An edit that needs no asking waits for its hunks, because review "before" was set."""
+
+    proposal_id: str
+    tool_use_id: str
+    hunks: list[str]  # the ids of those to decide
 
 
 class Todos(Event, tag="todos"):
@@ -188,6 +198,7 @@ class Status(Event, tag="status"):
 
 class Queued(Event, tag="queued"):
     client_message_id: str | None
+    kept: bool | None = None  # stopped before its turn came: it starts only when it is sent again, by its id
 
 
 class Dequeued(Event, tag="dequeued"):
@@ -247,6 +258,7 @@ EVENTS: tuple[type[Event], ...] = (
     EditProposed,
     EditUpdated,
     EditResolved,
+    ReviewPending,
     Todos,
     PlanProposed,
     Hook,

@@ -13,14 +13,17 @@ FEATURES: tuple[str, ...] = (
     "coalescing",
     "editorQueries",
     "elicitation",
+    "keptQueue",
     "permissions",
     "proposals",
     "provenance",
+    "reviewPending",
     "rewind",
     "saveBarrier",
     "steer",
     "textDocumentContent",
     "trust",
+    "trustHash",
 )
 
 
@@ -63,6 +66,7 @@ CLIENT_REQUESTS: dict[str, Method] = {
     "assent/permission/explain": _request(requests.PermissionExplain, results.Explained),
     "assent/complete": _request(requests.Complete, results.Completions),
     "assent/document/read": _request(requests.DocumentRead, results.DocumentText),
+    "assent/trust/get": _request(requests.TrustGet, results.TrustState),
     "assent/trust/set": _request(requests.TrustSet, results.Trusted),
     "assent/mcp/list": _request(requests.McpList, results.McpServers),
     "assent/mcp/restart": _request(requests.McpRestart, Empty),

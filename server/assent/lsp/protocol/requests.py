@@ -87,6 +87,7 @@ class SessionAttach(Wire):
 class SessionFork(Wire):
     session_id: Id
     message_id: Id | None = None
+    before: bool | None = None  # without that message, to say it differently
 
 
 class SessionRename(Wire):
@@ -172,10 +173,16 @@ class DocumentRead(Wire):
     uri: Uri
 
 
+class TrustGet(Wire):
+    uri: Uri
+
+
 class TrustSet(Wire):
     uri: Uri
     trusted: bool
     remember: Literal["session", "always"] = "session"
+    hash: str | None = None  # of the items that were shown
+    vouch: bool = False  # the editor's own trust, until the server ends: covers rules and variables, needs no hash
 
 
 class McpList(Wire):

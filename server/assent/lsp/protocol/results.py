@@ -40,6 +40,7 @@ class Interrupted(Wire):
 
 class Unqueued(Wire):
     unqueued: bool  # false: its turn has come, or there is no such message
+    prompt: str | list[Json] | None = None  # as it was sent
 
 
 class SessionInfo(Wire):
@@ -70,6 +71,28 @@ class WaitingMessage(Wire):
     client_message_id: str
     prompt: list[Json]
     steer: bool
+    kept: bool | None = None  # starts only when it is sent again, by its id
+
+
+class WaitingReview(Wire):
+    """An edit that waits for its hunks without an ask; the event `reviewPending` without its tag."""
+
+    proposal_id: str
+    tool_use_id: str
+    hunks: list[str]
+
+
+class ShownEvent(Wire):
+    """An event that people saw after a message of the page: a call's title, how it ended, an answer…"""
+
+    event: Json
+    after: str | None = None  # a message's id; absent: before the first of the page
+
+
+class ContextAndCost(Wire):
+    context_tokens: int
+    context_window: int
+    cost_usd: float
 
 
 class Attached(Wire):
@@ -92,6 +115,10 @@ class Attached(Wire):
     queue: list[WaitingMessage] | None = None  # the same, in words
     interrupted: CutTurn | None = None
     damaged: int | None = None  # lines of the file that could not be read
+    pending_reviews: list[WaitingReview] | None = None
+    state: Literal["idle", "running", "waiting"] | None = None
+    shown: list[ShownEvent] | None = None
+    usage: ContextAndCost | None = None
     read_only: bool | None = None  # another process owns it: no events, no turns
 
 
@@ -194,6 +221,23 @@ class DocumentText(Wire):
 
 class Trusted(Wire):
     trusted: bool
+
+
+class TrustItem(Wire):
+    kind: Literal["hook", "mcpServer", "env", "rule", "setting"]
+    name: str
+    value: str
+    file: str
+    dangerous: bool
+    change: Literal["added", "changed"] | None = None  # since the folder was trusted
+    was: str | None = None  # the value that was approved
+
+
+class TrustState(Wire):
+    trusted: bool
+    hash: str
+    items: list[TrustItem]
+    changed: bool
 
 
 class McpServers(Wire):
