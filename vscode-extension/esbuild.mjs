@@ -21,5 +21,8 @@ if (tests) {
   await build({ ...common, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", platform: "node", format: "cjs", external: ["vscode"], minify: true, keepNames: true });
   await build({ ...common, entryPoints: { chat: "webview/main.ts" }, outdir: "dist/media", platform: "browser", format: "iife", minify: true });
   await build({ ...common, entryPoints: { chat: "webview/style.css" }, outdir: "dist/media", minify: true });
+  // Loaded by the page when an answer has a formula or a diagram.
+  await build({ ...common, stdin: { contents: 'import katex from "katex"; window.katex = katex;', resolveDir: "." }, outfile: "dist/media/math.js", platform: "browser", format: "iife", minify: true });
+  cpSync("node_modules/mermaid/dist/mermaid.min.js", "dist/media/mermaid.js");
   for (const name of ["codicon.css", "codicon.ttf"]) cpSync(`node_modules/@vscode/codicons/dist/${name}`, `dist/media/${name}`);
 }

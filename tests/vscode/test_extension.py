@@ -38,8 +38,8 @@ def test_the_package_holds_the_server_and_nothing_it_does_not_need(package: Path
         names = packed.namelist()
         manifest: Any = json.loads(packed.read("extension/package.json"))
     assert "extension/dist/extension.js" in names
-    assert "extension/dist/media/chat.js" in names
-    assert any(re.fullmatch(r"extension/server/assent-[\w.]+-py3-none-any\.whl", name) for name in names)
+    assert {f"extension/dist/media/{name}.js" for name in ("chat", "math", "mermaid")} <= set(names)
+    assert any(re.fullmatch(r"extension/server/assent_lsp-[\w.]+-py3-none-any\.whl", name) for name in names)
     assert not [name for name in names if "node_modules" in name or name.endswith((".ts", ".map"))]
     assert "enabledApiProposals" not in manifest
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 def fill(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for each in _needed("assent"):
+    for each in _needed("assent-lsp"):
         _pack(each, folder)
 
 

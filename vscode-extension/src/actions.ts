@@ -52,7 +52,7 @@ export class Actions {
   /** Words at the cursor, an edit in the file: it comes back as hunks to review. */
   async inlinePrompt(): Promise<void> {
     const editor = vscode.window.activeTextEditor;
-    if (!editor) return;
+    if (!editor) return void vscode.window.showInformationMessage("Assent: put the cursor into a file first.");
     const where = chip(editor);
     const text = await vscode.window.showInputBox({ title: `Assent: change ${where.label}`, prompt: "Describe the change. It comes back as an edit to review, here.", ignoreFocusOut: true });
     if (!text?.trim()) return;

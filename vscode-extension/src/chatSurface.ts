@@ -5,11 +5,11 @@ import { emptyConversation } from "../webview/conversation";
 import type { Draft, ToHost, ToView } from "../webview/bridge";
 import { chatPage } from "./chatPage";
 import type { ChatView } from "./chatView";
-import { chipOf, insertCode, openFile, openLink } from "./editorLinks";
+import { chipOf, insertCode, openFile, openLink, workspaceImage } from "./editorLinks";
 import type { LiveSession } from "./liveSession";
-import { METHODS, type Completions, type ContextUsage, type Cost, type Forked, type Mention, type Mode, type Rewound, type Sessions as SessionPage } from "./protocol";
+import { METHODS, type Completions, type ContextUsage, type Cost, type Forked, type Mention, type Mode, type Rewound, type SessionRewind, type Sessions as SessionPage } from "./protocol";
 import { explain } from "./sessions";
-import { setting } from "./settings";
+import { startingMode } from "./settings";
 
 /** What fills the context, in words. */
 const CONTEXT_PARTS: Record<string, string> = { system: "System prompt", tools: "Tools", memory: "Memory files", messages: "Conversation", free: "Free" };
@@ -113,7 +113,7 @@ export class ChatSurface implements vscode.Disposable {
   private snapshot(): void {
     if (!this.ready) return;
     this.session?.flush();
-    const data = this.session?.data ?? { ...emptyConversation(), sessionId: this.restoring?.sessionId ?? null, mode: setting<Mode>("mode", "default") };
+    const data = this.session?.data ?? { ...emptyConversation(), sessionId: this.restoring?.sessionId ?? null, mode: startingMode() };
     this.post({ type: "snapshot", data, serial: this.session?.serial ?? 0 });
   }
 
@@ -166,12 +166,14 @@ export class ChatSurface implements vscode.Disposable {
         break;
       case "fork": {
         if (!session) break;
-        const forked = await sessions.request<Forked>(METHODS.sessionFork, { sessionId: session.sessionId, messageId: message.messageId });
-        this.show(await sessions.open(forked.sessionId));
+        await this.fork(session, message.messageId);
         break;
       }
       case "unqueue":
         if (session) await this.unqueue(session, message.clientMessageId, message.edit);
+        break;
+      case "sendKept":
+        if (session) await sessions.sendKept(session, message.clientMessageId);
         break;
       case "takeOver":
         if (session) await sessions.takeOver(session);
@@ -236,6 +238,11 @@ export class ChatSurface implements vscode.Disposable {
       case "openLink":
         await openLink(message.link);
         break;
+      case "image": {
+        const data = await workspaceImage(message.path);
+        if (data) this.post({ type: "image", path: message.path, data });
+        break;
+      }
       case "openFile":
         await openFile(message.path, message.line);
         break;
@@ -312,7 +319,11 @@ export class ChatSurface implements vscode.Disposable {
     const old = session.data.items.find((item) => item.kind === "user" && item.messageId === messageId);
     const images = old?.kind === "user" ? old.images : [];
     if (session.data.running) await this.owner.sessions.interrupt(session);
-    await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore: "conversation" });
+    const probe = await this.probe(session, messageId);
+    const changed = probe.files.length + probe.conflicts.length > 0;
+    const restore = changed ? await this.askRestore(probe, "Send again from here", false) : "conversation";
+    if (!restore) return void this.post({ type: "insert", text, mentions: [], replace: !this.hasDraft });
+    await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore });
     session.dispatch({ type: "truncated", messageId });
     await this.owner.sessions.send(session, { text, images, mentions: [], whenBusy: "queue" });
   }
@@ -329,21 +340,41 @@ export class ChatSurface implements vscode.Disposable {
   private async rewind(messageId: string): Promise<void> {
     const session = this.session;
     if (!session) return;
-    const probe = await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore: "both", dryRun: true });
-    const files = probe.files.map((file) => `${file.change} ${vscode.workspace.asRelativePath(file.path)}`).join(", ");
-    const options = [
-      { label: "Conversation and files", restore: "both" as const, detail: files || "No files were changed since." },
-      { label: "Conversation only", restore: "conversation" as const, detail: "Files stay as they are." },
-      { label: "Files only", restore: "code" as const, detail: files || "No files were changed since." },
-    ];
-    const chosen = await vscode.window.showQuickPick(options, { title: "Rewind to before this message", placeHolder: probe.conflicts.length ? `${probe.conflicts.length} files changed since by someone else will be left alone` : "What should be restored?" });
-    if (!chosen) return;
+    const restore = await this.askRestore(await this.probe(session, messageId), "Rewind to before this message", true);
+    if (!restore) return;
     const prompt = session.data.items.find((item) => item.kind === "user" && item.messageId === messageId);
-    await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore: chosen.restore });
-    if (chosen.restore === "code") return;
+    await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore });
+    if (restore === "code") return;
     session.dispatch({ type: "truncated", messageId });
     // Whoever goes back usually wants to say it differently.
     if (prompt?.kind === "user" && !this.hasDraft) this.post({ type: "insert", text: prompt.text, mentions: [], replace: true });
+  }
+
+  /** What going back would do to the files. */
+  private probe(session: LiveSession, messageId: string): Promise<Rewound> {
+    return this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore: "both", dryRun: true });
+  }
+
+  /** Asks what should go back; undefined when the user thinks better of it. */
+  private async askRestore(probe: Rewound, title: string, filesOnly: boolean): Promise<SessionRewind["restore"] | undefined> {
+    const files = probe.files.map((file) => `${file.change} ${vscode.workspace.asRelativePath(file.path)}`).join(", ");
+    const detail = files || "No files were changed since.";
+    const options: { label: string; restore: SessionRewind["restore"]; detail: string }[] = [
+      { label: "Conversation and files", restore: "both", detail },
+      { label: "Conversation only", restore: "conversation", detail: "Files stay as they are." },
+      ...(filesOnly ? [{ label: "Files only", restore: "code" as const, detail }] : []),
+    ];
+    const placeHolder = probe.conflicts.length ? `${probe.conflicts.length} files changed since by someone else will be left alone` : "What should be restored?";
+    return (await vscode.window.showQuickPick(options, { title, placeHolder }))?.restore;
+  }
+
+  /** A conversation of its own up to before this message, with its words in the box, to be said differently. */
+  private async fork(session: LiveSession, messageId: string): Promise<void> {
+    const prompt = session.data.items.find((item) => item.kind === "user" && item.messageId === messageId);
+    const forked = await this.owner.sessions.request<Forked>(METHODS.sessionFork, { sessionId: session.sessionId, messageId, before: true });
+    this.show(await this.owner.sessions.open(forked.sessionId));
+    if (prompt?.kind === "user") this.post({ type: "insert", text: prompt.text, mentions: [], images: prompt.images, replace: !this.hasDraft });
+    this.post({ type: "focus" });
   }
 
   private async context(): Promise<void> {

@@ -4,11 +4,11 @@ import * as vscode from "vscode";
 import type { MentionChip, ToView } from "../webview/bridge";
 import { ChatSurface, type ChatMessage } from "./chatSurface";
 import type { LiveSession } from "./liveSession";
-import type { Json, Mode } from "./protocol";
+import type { Json } from "./protocol";
 import type { Review } from "./review";
 import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";
-import { setting } from "./settings";
+import { setting, startingMode } from "./settings";
 
 const SIDEBAR_SESSION = "assent.sidebarSession";
 const RECENT_MODELS = "assent.recentModels";
@@ -157,7 +157,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   newSessionParams(): Json {
     const model = setting("model", "");
-    return { ...(model ? { model } : {}), mode: setting<Mode>("mode", "default") };
+    return { ...(model ? { model } : {}), mode: startingMode() };
   }
 
   surroundings(): Extract<ToView, { type: "surroundings" }>["value"] {

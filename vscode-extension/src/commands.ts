@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { Actions, FileRow } from "./actions";
 import type { ChatView } from "./chatView";
-import { METHODS, type Proposal } from "./protocol";
+import type { Proposal } from "./protocol";
 import { openReport } from "./report";
 import type { Review } from "./review";
 import type { ReviewDiff } from "./reviewDiff";
@@ -10,6 +10,7 @@ import type { ReviewNode } from "./reviewTree";
 import type { Secrets } from "./secrets";
 import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";
+import { askTrust } from "./trust";
 import type { Waiting } from "./waiting";
 
 export interface Parts {
@@ -142,8 +143,8 @@ async function choosePython(): Promise<void> {
   if (chosen?.[0]) await vscode.workspace.getConfiguration("assent.server").update("python", chosen[0].fsPath, vscode.ConfigurationTarget.Global);
 }
 
-/** The editor's own trust comes first; a folder it already trusts is told to the server. */
+/** The editor's own trust comes first. What a folder would start beyond that is shown, item by item, and asked about. */
 async function trust(server: ServerProcess): Promise<void> {
   if (!vscode.workspace.isTrusted) return void (await vscode.commands.executeCommand("workbench.trust.manage"));
-  for (const folder of vscode.workspace.workspaceFolders ?? []) await server.request(METHODS.trustSet, { uri: folder.uri.toString(), trusted: true, remember: "always" });
+  for (const folder of vscode.workspace.workspaceFolders ?? []) await askTrust(server, folder);
 }

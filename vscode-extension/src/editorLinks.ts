@@ -2,6 +2,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { MentionChip } from "../webview/bridge";
+import { placeOf } from "../webview/content";
 
 export async function insertCode(text: string): Promise<void> {
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
@@ -19,19 +20,50 @@ export async function openLink(link: string): Promise<void> {
     await vscode.env.openExternal(vscode.Uri.parse(link, true));
     return;
   }
-  if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return;
-  const [file = "", line] = link.split(/#L|:(?=\d)/);
-  await openFile(decodeURIComponent(file), line ? Number.parseInt(line, 10) : undefined);
+  if (link.startsWith("symbol:")) return openSymbol(link.slice("symbol:".length));
+  if (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(link)) return;
+  const { file, first, last } = placeOf(link);
+  await openFile(file, first, last);
 }
 
-export async function openFile(file: string, line?: number): Promise<void> {
+/** The definition of a name, as the editor's language servers know it; the nearest match when there are several. */
+async function openSymbol(name: string): Promise<void> {
+  const own = name.split(/\.|::|#/).at(-1) ?? name;
+  const found = (await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>("vscode.executeWorkspaceSymbolProvider", own)) ?? [];
+  const exact = found.filter((symbol) => symbol.name.replace(/\(.*$/, "") === own);
+  if (exact.length === 1 && exact[0]) {
+    const { uri, range } = exact[0].location;
+    await vscode.window.showTextDocument(uri, { preview: true, selection: range });
+  } else {
+    await vscode.commands.executeCommand("workbench.action.quickOpen", `#${own}`);
+  }
+}
+
+/** Selects the lines that are named. */
+export async function openFile(file: string, line?: number, last?: number): Promise<void> {
   const uri = path.isAbsolute(file) ? vscode.Uri.file(file) : await inWorkspace(file);
   if (!uri) return;
-  const at = line ? new vscode.Position(line - 1, 0) : undefined;
+  const range = line ? new vscode.Range(line - 1, 0, last ? last - 1 : line - 1, last ? Number.MAX_SAFE_INTEGER : 0) : undefined;
   try {
-    await vscode.window.showTextDocument(uri, { preview: true, ...(at ? { selection: new vscode.Range(at, at) } : {}) });
+    await vscode.window.showTextDocument(uri, { preview: true, ...(range ? { selection: range } : {}) });
   } catch {
     void vscode.window.showInformationMessage(`Assent: ${file} could not be opened.`);
+  }
+}
+
+const IMAGES: Record<string, string> = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" };
+const IMAGE_LIMIT = 4 * 1024 * 1024;
+
+/** An image inside the workspace as a data address; undefined for anything else, and for what is too big to show. */
+export async function workspaceImage(file: string): Promise<string | undefined> {
+  const kind = IMAGES[file.split(".").at(-1)?.toLowerCase() ?? ""];
+  const uri = path.isAbsolute(file) ? undefined : await inWorkspace(decodeURIComponent(file));
+  if (!kind || !uri || !vscode.workspace.getWorkspaceFolder(uri)) return undefined;
+  try {
+    if ((await vscode.workspace.fs.stat(uri)).size > IMAGE_LIMIT) return undefined;
+    return `data:${kind};base64,${Buffer.from(await vscode.workspace.fs.readFile(uri)).toString("base64")}`;
+  } catch {
+    return undefined;
   }
 }
 

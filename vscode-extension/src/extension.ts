@@ -7,11 +7,12 @@ import { ContextKeys } from "./contextKeys";
 import { EditorQueries } from "./editorQueries";
 import { Review } from "./review";
 import { ReviewDiff } from "./reviewDiff";
+import { ReviewMemory } from "./reviewMemory";
 import { ReviewTree } from "./reviewTree";
 import { Secrets } from "./secrets";
 import { ServerProcess } from "./serverProcess";
 import { Sessions } from "./sessions";
-import { serverSettings } from "./settings";
+import { editorSettings } from "./settings";
 import { StatusBar } from "./statusBar";
 import { Waiting } from "./waiting";
 
@@ -22,7 +23,10 @@ export function activate(context: vscode.ExtensionContext): void {
     executeCommand: (command, args, next) => (command === "assent.ask" && isActionData(args[0]) ? actions.run(args[0]) : next(command, args)),
     // The status bar item says what is happening; a second line beside it would only repeat it.
     handleWorkDoneProgress: () => undefined,
-    workspace: { configuration: (params, token, next) => (params.items.every((item) => item.section === "assent") ? params.items.map(() => serverSettings().settings) : next(params, token)) },
+    workspace: {
+      configuration: (params, token, next) => (params.items.every((item) => item.section === "assent") ? params.items.map(() => editorSettings()) : next(params, token)),
+      didChangeConfiguration: () => server.tellSettings(),
+    },
   });
   const queries = new EditorQueries();
   server.handle((client) => queries.register(client));
@@ -31,9 +35,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const diff = new ReviewDiff(review);
   const tree = new ReviewTree(review);
   const chat = new ChatView(context, server, sessions, review);
-  const waiting = new Waiting(sessions, chat);
+  const waiting = new Waiting(sessions, chat, review);
   const actions = new Actions(server, sessions, chat);
   const statusBar = new StatusBar(server, sessions, review);
-  context.subscriptions.push(server, sessions, review, diff, tree, chat, waiting, statusBar, new ContextKeys(sessions, chat), registerCommands({ context, server, sessions, chat, review, diff, waiting, actions, secrets }));
+  context.subscriptions.push(server, sessions, review, diff, tree, chat, waiting, statusBar, new ContextKeys(sessions, chat, review, waiting), new ReviewMemory(context.workspaceState, sessions, review, server), registerCommands({ context, server, sessions, chat, review, diff, waiting, actions, secrets }));
   void server.start();
 }

@@ -56,18 +56,19 @@ export class LiveSession implements vscode.Disposable {
     Object.assign(data, {
       sessionId: this.sessionId,
       title: attached.title || this.data.title,
-      usage: this.data.usage,
+      usage: attached.usage ? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...attached.usage } : this.data.usage,
       proposals: attached.proposals,
       todos: attached.todos,
       mode: attached.mode as Mode,
       model: attached.model,
       running: attached.running,
-      state: attached.running ? "running" : "idle",
+      state: attached.state ?? (attached.running ? "running" : "idle"),
+      reviews: attached.pendingReviews ?? [],
       olderCursor: attached.nextCursor ?? null,
       readOnly: attached.readOnly ? { refused: false } : null,
       queue: (attached.queue ?? []).map(waiting),
     });
-    this.conversation = Conversation.restored(data, attached.messages);
+    this.conversation = Conversation.restored(data, attached.messages, attached.shown);
     data.interrupted = !attached.running && attached.interrupted !== undefined;
     this.cutAt = attached.interrupted?.messageId;
     this.serial += 1;
@@ -82,7 +83,7 @@ export class LiveSession implements vscode.Disposable {
 }
 
 /** A message that waited when we came; its words as the user typed them. */
-function waiting({ clientMessageId, prompt, steer }: WaitingMessage): QueuedMessage {
+function waiting({ clientMessageId, prompt, steer, kept }: WaitingMessage): QueuedMessage {
   const blocks = blocksOf(prompt);
-  return { clientMessageId, text: textIn(blocks), images: imagesOf(blocks), mentions: [], steer };
+  return { clientMessageId, text: textIn(blocks), images: imagesOf(blocks), mentions: [], steer, ...(kept ? { kept } : {}) };
 }

@@ -51,7 +51,6 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
       }),
       vscode.workspace.onDidChangeTextDocument((event) => this.typed(event)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.decorate()),
-      vscode.window.onDidChangeActiveTextEditor(() => this.tellContext()),
     );
   }
 
@@ -286,7 +285,6 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     clearTimeout(this.settled);
     this.settled = setTimeout(() => this.lenses.fire(), 1000);
     this.changed.fire();
-    this.tellContext();
   }
 
   private decorate(): void {
@@ -314,11 +312,6 @@ export class Review implements vscode.CodeLensProvider, vscode.Disposable {
     }
   }
 
-  private tellContext(): void {
-    const editor = vscode.window.activeTextEditor;
-    void vscode.commands.executeCommand("setContext", "assent.hasHunks", this.shown.size > 0);
-    void vscode.commands.executeCommand("setContext", "assent.hunksHere", Boolean(editor && (this.proposalOf(editor.document.uri) ?? this.inFile(editor.document.uri)[0])));
-  }
 }
 
 function comment(entry: Shown): vscode.Comment & { hunkId: string } {

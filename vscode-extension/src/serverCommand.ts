@@ -6,7 +6,9 @@
  */
 
 export interface Machine {
-  /** Runs a program and gives its exit code and output; code null when it cannot be started. */
+  /** The full path of a program that no workspace folder brought along; undefined where there is none. */
+  find(name: string): Promise<string | undefined>;
+  /** Runs a program, by its full path, in a neutral folder; code null when it cannot be started. */
   run(command: string, args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
   exists(path: string): Promise<boolean>;
   platform: NodeJS.Platform;
@@ -44,33 +46,39 @@ export type Found = { kind: "ready"; server: ServerCommand } | { kind: "install"
 
 export const OLDEST = [3, 11] as const;
 const SERVE = ["serve", "--stdio"];
-const MODULE = ["-m", "assent.cli.main", ...SERVE];
+/** Isolated: neither the working directory nor a variable says where the modules of our Python are. */
+const ISOLATED = ["-I", "-X", "utf8"];
+const MODULE = [...ISOLATED, "-m", "assent.cli.main", ...SERVE];
 
 export async function findServer(machine: Machine, settings: ServerSettings, bundle: Bundle): Promise<Found> {
   if (settings.path) {
-    const answer = await machine.run(settings.path, ["--version"]);
-    if (answer.code === 0) return ready(settings.path, SERVE, "the setting assent.server.path");
+    const program = await machine.find(settings.path);
+    if (!program) return failed(`The server at ${settings.path} was not found`, "Set assent.server.path to a full path, or clear it to let Assent find its server.", "openSettings");
+    const answer = await machine.run(program, ["--version"]);
+    if (answer.code === 0) return ready(program, SERVE, "the setting assent.server.path");
     return failed(`The server at ${settings.path} does not start`, `${firstLine(answer.stderr) || "It could not be run."} Correct the setting assent.server.path, or clear it to let Assent find its server.`, "openSettings");
   }
   if (settings.python) {
-    const found = await probe(machine, settings.python);
+    const python = await machine.find(settings.python);
+    const found = python && (await probe(machine, python));
     if (!found) return failed(`${settings.python} is not a Python interpreter`, "Correct the setting assent.server.python, or clear it to let Assent find one.", "openSettings");
     if (!newEnough(found.version)) return tooOld([`${settings.python} is Python ${found.version.join(".")}`]);
-    if (found.server) return ready(settings.python, MODULE, "the setting assent.server.python");
-    return bundle.wheel ? installed(machine, bundle, settings.python) : failed(`Assent is not installed for ${settings.python}`, `Run: ${settings.python} -m pip install assent`, "choosePython");
+    if (found.server) return ready(python, MODULE, "the setting assent.server.python");
+    return bundle.wheel ? installed(machine, bundle, python) : failed(`Assent is not installed for ${settings.python}`, `Run: ${settings.python} -m pip install assent-lsp`, "choosePython");
   }
-  const onPath = await machine.run("assent", ["--version"]);
-  if (onPath.code === 0) return ready("assent", SERVE, "your PATH");
-  if (!bundle.wheel) return failed("The Assent server is not installed", "Install it with: pip install assent. Or set assent.server.python to an interpreter that has it.", "choosePython");
+  const onPath = await machine.find("assent");
+  if (onPath && (await machine.run(onPath, ["--version"])).code === 0) return ready(onPath, SERVE, "your PATH");
+  if (!bundle.wheel) return failed("The Assent server is not installed", "Install it with: pip install assent-lsp. Or set assent.server.python to an interpreter that has it.", "choosePython");
   return findPython(machine, bundle);
 }
 
 async function findPython(machine: Machine, bundle: Bundle): Promise<Found> {
   const old: string[] = [];
   for (const name of pythonNames(machine.platform)) {
-    const found = await probe(machine, name);
+    const python = await machine.find(name);
+    const found = python && (await probe(machine, python));
     if (!found) continue;
-    if (newEnough(found.version)) return installed(machine, bundle, name);
+    if (newEnough(found.version)) return installed(machine, bundle, python);
     old.push(`${name} is Python ${found.version.join(".")}`);
   }
   if (old.length > 0) return tooOld(old);
@@ -87,17 +95,17 @@ async function installed(machine: Machine, bundle: Bundle, python: string): Prom
 export async function installServer(machine: Machine, bundle: Bundle, python: string, say: (text: string) => void): Promise<ServerCommand> {
   if (!bundle.wheel) throw new Error("This copy of the extension has no server in it.");
   say("Creating a private Python environment");
-  const made = await machine.run(python, ["-m", "venv", "--clear", bundle.venv]);
+  const made = await machine.run(python, [...ISOLATED, "-m", "venv", "--clear", bundle.venv]);
   if (made.code !== 0) {
     const hint = /ensurepip|venv/.test(made.stderr + made.stdout) ? " On Debian and Ubuntu: sudo apt install python3-venv." : "";
     throw new Error(`Python could not create an environment.${hint} ${lastLines(made.stderr || made.stdout)}`);
   }
   const own = venvPython(bundle.venv, machine.platform);
   say("Installing the Assent server into it");
-  const answer = await machine.run(own, ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet", bundle.wheel]);
+  const answer = await machine.run(own, [...ISOLATED, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet", bundle.wheel]);
   if (answer.code !== 0) throw new Error(`pip could not install the server. Check the network or proxy, then try again. ${lastLines(answer.stderr)}`);
   if (!(await hasServer(machine, own))) throw new Error("The server was installed but does not start. See the log.");
-  await machine.run(own, ["-c", `import pathlib,sys; pathlib.Path(sys.argv[1]).touch()`, `${bundle.venv}/${stampName(bundle)}`]);
+  await machine.run(own, [...ISOLATED, "-c", `import pathlib,sys; pathlib.Path(sys.argv[1]).touch()`, `${bundle.venv}/${stampName(bundle)}`]);
   return { command: own, args: MODULE, origin: "Assent's own environment" };
 }
 
@@ -106,7 +114,7 @@ export function venvPython(venv: string, platform: NodeJS.Platform): string {
 }
 
 function stampName(bundle: Bundle): string {
-  return `assent-${bundle.stamp}.installed`;
+  return `assent-lsp-${bundle.stamp}.installed`;
 }
 
 function pythonNames(platform: NodeJS.Platform): string[] {
@@ -118,7 +126,7 @@ function pythonNames(platform: NodeJS.Platform): string[] {
 const PROBE = "import sys; print('%d.%d' % sys.version_info[:2]); import importlib.util as u; print(bool(u.find_spec('assent') and u.find_spec('assent.cli.main')))";
 
 async function probe(machine: Machine, python: string): Promise<{ version: number[]; server: boolean } | null> {
-  const answer = await machine.run(python, ["-c", PROBE]);
+  const answer = await machine.run(python, [...ISOLATED, "-c", PROBE]);
   const match = /^(\d+)\.(\d+)/.exec(answer.stdout.trim());
   return match ? { version: [Number(match[1]), Number(match[2])], server: /True\s*$/.test(answer.stdout) } : null;
 }

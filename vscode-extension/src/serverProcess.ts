@@ -11,11 +11,12 @@ import * as vscode from "vscode";
 import { ResponseError, State, type LanguageClient, type Middleware } from "vscode-languageclient/node";
 import type { Banner, ServerPanel } from "../webview/bridge";
 import { METHODS, NOTIFICATIONS, type InitializationOptions, type Json, type ServerStatus } from "./protocol";
+import { findProgram, withoutPython } from "./programs";
 import { findServer, installServer, type Bundle, type Machine, type ServerCommand } from "./serverCommand";
 import { ServerRun } from "./serverRun";
 import { explain } from "./sessions";
 import { Secrets } from "./secrets";
-import { serverSettings } from "./settings";
+import { editorSettings, serverSettings } from "./settings";
 
 const MAX_RESTARTS = 3;
 const RESTART_WINDOW_MS = 3 * 60_000;
@@ -73,6 +74,11 @@ export class ServerProcess implements vscode.Disposable {
     const client = this.run?.client;
     if (!client) throw new Error(this.panel.title);
     return token ? client.sendRequest<T>(method, params, token) : client.sendRequest<T>(method, params);
+  }
+
+  /** The settings as the server knows them; the client library would push our section as VS Code has it. */
+  async tellSettings(): Promise<void> {
+    await this.run?.client.sendNotification("workspace/didChangeConfiguration", { settings: { assent: editorSettings() } });
   }
 
   /** After a failure only `restart` tries again: the panel stays until someone has done something about it. */
@@ -152,6 +158,7 @@ export class ServerProcess implements vscode.Disposable {
     const config = vscode.workspace.getConfiguration("assent.server");
     this.located = located();
     const bundle = await this.bundle();
+    const machine = machineIn(this.context.extensionPath);
     const found = await findServer(machine, { path: config.get("path", ""), python: config.get("python", "") }, bundle);
     switch (found.kind) {
       case "ready":
@@ -191,7 +198,7 @@ export class ServerProcess implements vscode.Disposable {
       {
         closed: (gone) => this.closed(gone),
         wrote: (text) => (this.tail = (this.tail + text).slice(-LOG_KEPT)),
-        cwd: () => vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
+        cwd: this.context.extensionPath,
       },
     );
     const { client } = run;
@@ -240,7 +247,7 @@ export class ServerProcess implements vscode.Disposable {
 
   private async tellTrust(): Promise<void> {
     for (const folder of vscode.workspace.workspaceFolders ?? []) {
-      await this.request(METHODS.trustSet, { uri: folder.uri.toString(), trusted: true, remember: "session" } satisfies Json).catch((error: unknown) => this.log.warn(`trust: ${String(error)}`));
+      await this.request(METHODS.trustSet, { uri: folder.uri.toString(), trusted: true, vouch: true } satisfies Json).catch((error: unknown) => this.log.warn(`trust: ${String(error)}`));
     }
   }
 
@@ -253,8 +260,9 @@ export class ServerProcess implements vscode.Disposable {
     if (status.offline || status.credentials === "none") {
       shown.push({ kind: "warning", text: "No key is set: a small built-in stand-in answers, not a real model.", command: "assent.setApiKey", label: "Set API key" });
     }
-    const withheld = status.trust.filter((each) => !each.trusted && each.withheld.length > 0).flatMap((each) => each.withheld);
-    if (withheld.length > 0) shown.push({ kind: "info", text: `Withheld until this workspace is trusted: ${withheld.join(", ")}.`, command: "assent.trust.folder", label: "Trust…" });
+    const withheld = status.trust.flatMap((each) => each.withheld);
+    const until = vscode.workspace.isTrusted ? "Withheld until you have seen and trusted it" : "Withheld until this workspace is trusted";
+    if (withheld.length > 0) shown.push({ kind: "info", text: `${until}: ${withheld.join(", ")}.`, command: "assent.trust.folder", label: "Trust…" });
     for (const warning of status.warnings) shown.push({ kind: "warning", text: [warning.text.replace(/[^.!?]$/, "$&."), warning.hint].filter(Boolean).join(" ") });
     return shown;
   }
@@ -284,8 +292,10 @@ const ACTIONS = {
   report: { command: "assent.reportIssue", label: "Report issue…" },
 } as const;
 
-const machine: Machine = {
+/** The machine as seen from a neutral folder, without the programs of the workspace. */
+const machineIn = (cwd: string): Machine => ({
   platform: process.platform,
+  find: async (name) => findProgram(name, process.env["PATH"] ?? "", (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath)),
   exists: (file) =>
     access(file).then(
       () => true,
@@ -294,10 +304,10 @@ const machine: Machine = {
   run: (command, args) =>
     new Promise((resolve) => {
       const output = { stdout: "", stderr: "" };
-      const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], shell: false });
+      const child = spawn(command, args, { cwd, env: withoutPython(process.env), stdio: ["ignore", "pipe", "pipe"], shell: false });
       child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString("utf8")));
       child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString("utf8")));
       child.on("error", (error) => resolve({ code: null, stdout: "", stderr: error.message }));
       child.on("close", (code) => resolve({ code, ...output }));
     }),
-};
+});

@@ -7,6 +7,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { CloseAction, ErrorAction, LanguageClient, State, type DynamicFeature, type LanguageClientOptions, type StaticFeature } from "vscode-languageclient/node";
+import { withoutPython } from "./programs";
 import type { ServerCommand } from "./serverCommand";
 
 const START_GRACE_MS = 3000;
@@ -18,7 +19,8 @@ export interface RunHost {
   closed(run: ServerRun): void;
   /** What it wrote to its error stream. */
   wrote(text: string): void;
-  cwd(): string | undefined;
+  /** Where the process starts: never a workspace folder. */
+  cwd: string;
 }
 
 export class ServerRun {
@@ -74,7 +76,7 @@ export class ServerRun {
 
   private spawn(): ChildProcess {
     const { command, args } = this.server;
-    const child = spawn(command, args, { cwd: this.host.cwd(), env: { ...process.env, PYTHONUTF8: "1" }, shell: false });
+    const child = spawn(command, args, { cwd: this.host.cwd, env: { ...withoutPython(process.env), PYTHONUTF8: "1" }, shell: false });
     this.child = child;
     child.stderr?.on("data", (chunk: Buffer) => this.host.wrote(chunk.toString("utf8")));
     this.exited = new Promise((resolve) => {

@@ -14,6 +14,7 @@ import {
   NOTIFICATIONS,
   SERVER_REQUESTS,
   type Attached,
+  type Configured,
   type Elicit,
   type ElicitAnswer,
   type Json,
@@ -26,6 +27,7 @@ import {
   type SessionEvent,
   type SessionNew,
   type Unqueued,
+  type WaitingReview,
   type Withdrawn,
 } from "./protocol";
 import type { ServerProcess } from "./serverProcess";
@@ -75,6 +77,11 @@ export class Sessions implements vscode.Disposable {
     return [...this.elicits.values()].map((each) => each.elicit);
   }
 
+  /** Edits that wait for their hunks without an ask, of every conversation this window follows. */
+  pendingReviews(): (WaitingReview & { sessionId: string })[] {
+    return this.all().flatMap((session) => session.data.reviews.map((review) => ({ ...review, sessionId: session.sessionId })));
+  }
+
   async create(params: SessionNew = {}): Promise<LiveSession> {
     const cwd = params.cwd ?? vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
     const made = await this.server.request<NewSession>(METHODS.sessionNew, { ...params, ...(cwd ? { cwd } : {}) });
@@ -118,7 +125,7 @@ export class Sessions implements vscode.Disposable {
     const cursor = session.data.olderCursor;
     if (!cursor) return;
     const page = await this.server.request<Attached>(METHODS.sessionAttach, { sessionId: session.sessionId, cursor, ...(session.data.readOnly ? { readOnly: true } : {}) });
-    session.dispatch({ type: "older", messages: page.messages, cursor: page.nextCursor ?? null });
+    session.dispatch({ type: "older", messages: page.messages, cursor: page.nextCursor ?? null, ...(page.shown ? { shown: page.shown } : {}) });
   }
 
   async send(session: LiveSession, message: { text: string; images: string[]; mentions: Mention[]; whenBusy: "queue" | "steer" }): Promise<void> {
@@ -126,18 +133,23 @@ export class Sessions implements vscode.Disposable {
     const busy = session.data.running;
     const queued: QueuedMessage = { clientMessageId: randomBytes(6).toString("hex"), text, images, mentions, steer: whenBusy === "steer" };
     session.dispatch({ type: "sent", message: queued, queued: busy });
-    const prompt = images.length === 0 ? text : [...images.map(imageBlock), ...(text ? [{ type: "text", text }] : [])];
     try {
-      await this.server.request<Sent>(METHODS.sessionSend, {
-        sessionId: session.sessionId,
-        prompt,
-        clientMessageId: queued.clientMessageId,
-        whenBusy,
-        ...(mentions.length ? { mentions } : {}),
-      });
+      await this.deliver(session, queued);
     } catch (error) {
       session.dispatch({ type: "sendFailed", clientMessageId: queued.clientMessageId, text: explain(error) });
     }
+  }
+
+  /** Starts a message that an interrupt kept: the same one, known to the server by its id. */
+  async sendKept(session: LiveSession, clientMessageId: string): Promise<void> {
+    const message = session.data.queue.find((each) => each.clientMessageId === clientMessageId);
+    if (message) await this.deliver(session, message);
+  }
+
+  private async deliver(session: LiveSession, { clientMessageId, text, images, mentions, steer }: QueuedMessage): Promise<void> {
+    const prompt = images.length === 0 ? text : [...images.map(imageBlock), ...(text ? [{ type: "text", text }] : [])];
+    const whenBusy = steer ? "steer" : "queue";
+    await this.server.request<Sent>(METHODS.sessionSend, { sessionId: session.sessionId, prompt, clientMessageId, whenBusy, ...(mentions.length ? { mentions } : {}) });
   }
 
   /** Plays a turn again that was cut off: back to before its prompt, and the same prompt once more. */
@@ -152,9 +164,10 @@ export class Sessions implements vscode.Disposable {
     await this.server.request(METHODS.sessionInterrupt, { sessionId: session.sessionId });
   }
 
+  /** What is shown afterwards is what the server says it is, not what was asked for. */
   async configure(session: LiveSession, change: { model?: string; mode?: Mode }): Promise<void> {
-    await this.server.request(METHODS.sessionConfigure, { sessionId: session.sessionId, ...change });
-    session.dispatch({ type: "configured", ...change });
+    const { model, mode } = await this.server.request<Configured>(METHODS.sessionConfigure, { sessionId: session.sessionId, ...change });
+    session.dispatch({ type: "configured", ...(model ? { model } : {}), ...(mode ? { mode: mode as Mode } : {}) });
   }
 
   answerAsk(askId: string, answer: PermissionAnswer): void {
@@ -218,8 +231,10 @@ export class Sessions implements vscode.Disposable {
     if (params.seq <= session.lastSeq) return;
     if (params.seq > session.lastSeq + 1 && !this.attaching.has(session.sessionId)) return void this.attach(session);
     session.lastSeq = params.seq;
+    const reviews = session.data.reviews.length;
     session.dispatch({ type: "event", params });
     this.happened.fire({ session, params });
+    if (session.data.reviews.length !== reviews) this.waited.fire(session);
   }
 
   private asked(ask: PermissionAsk, token: CancellationToken): Promise<PermissionAnswer> {

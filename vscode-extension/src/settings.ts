@@ -1,6 +1,6 @@
 /** The editor's settings as the server knows them: only what the user set, under the server's own names. */
 import * as vscode from "vscode";
-import type { Json } from "./protocol";
+import type { Json, Mode } from "./protocol";
 
 /** Our setting → the server's key, dots for nesting. */
 const NAMES: Record<string, string> = {
@@ -32,6 +32,22 @@ export function serverSettings(): { settings: Json; level: "user" | "project" } 
     into[last] = value;
   }
   return { settings, level };
+}
+
+/** The same with its level, as the server takes it later on: a workspace's file may come to count once it is trusted. */
+export function editorSettings(): Json {
+  const { settings, level } = serverSettings();
+  return { ...settings, settingsLevel: level };
+}
+
+const CAREFUL: readonly Mode[] = ["default", "plan", "dontAsk"];
+
+/** How new conversations ask. A file of the workspace may only make them more careful than the person's own setting. */
+export function startingMode(): Mode {
+  const found = vscode.workspace.getConfiguration("assent").inspect<Mode>("mode");
+  const own = found?.globalValue ?? found?.defaultValue ?? "default";
+  const workspace = found?.workspaceFolderValue ?? found?.workspaceValue;
+  return workspace && CAREFUL.includes(workspace) ? workspace : own;
 }
 
 export function setting<T>(name: string, fallback: T): T {

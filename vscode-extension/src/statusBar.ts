@@ -48,7 +48,7 @@ export class StatusBar implements vscode.Disposable {
     const shown = statusText({
       server: this.server.panel.kind,
       title: this.server.panel.title,
-      waiting: this.sessions.pendingAsks().length + this.sessions.pendingElicits().length,
+      waiting: this.sessions.pendingAsks().length + this.sessions.pendingElicits().length + this.sessions.pendingReviews().length,
       running: sessions.filter((session) => session.data.running).length,
       compacting: sessions.some((session) => session.data.state === "compacting"),
       hunks: this.review.pendingCount(),
@@ -64,4 +64,4 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-const INTERESTING = new Set(["status", "turnStarted", "turnFinished", "usage", "compacting", "compacted", "permissionResolved", "elicitationResolved"]);
+const INTERESTING = new Set(["status", "turnStarted", "turnFinished", "usage", "compacting", "compacted", "permissionResolved", "elicitationResolved", "reviewPending", "editResolved"]);

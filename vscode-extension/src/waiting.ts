@@ -4,8 +4,10 @@
  */
 import * as vscode from "vscode";
 import type { ChatView } from "./chatView";
+import { hunkCount } from "../webview/content";
 import { Notices } from "./notices";
 import type { PermissionAsk } from "./protocol";
+import type { Review } from "./review";
 import type { Sessions } from "./sessions";
 import { setting } from "./settings";
 
@@ -16,6 +18,7 @@ export class Waiting implements vscode.Disposable {
   constructor(
     private readonly sessions: Sessions,
     private readonly chat: ChatView,
+    private readonly review: Review,
   ) {
     this.notices = new Notices({
       focused: () => vscode.window.state.focused,
@@ -60,9 +63,17 @@ export class Waiting implements vscode.Disposable {
     this.sessions.answerAsk(ask.askId, { decision: "deny", ...(message ? { message } : {}) });
   }
 
+  /** Everything that waits for a person: asks, questions, edits under review. */
+  count(): number {
+    return this.sessions.pendingAsks().length + this.sessions.pendingElicits().length + this.sessions.pendingReviews().length;
+  }
+
+  /** Goes to what waits: a question in its chat, an edit in its file. */
   async show(): Promise<void> {
     const sessionId = this.sessions.pendingAsks()[0]?.sessionId ?? this.sessions.pendingElicits()[0]?.sessionId;
+    const proposalId = this.sessions.pendingReviews()[0]?.proposalId;
     if (sessionId) await this.chat.showSession(sessionId);
+    else if (proposalId) await this.review.show(proposalId);
   }
 
   dispose(): void {
@@ -72,8 +83,7 @@ export class Waiting implements vscode.Disposable {
   private changed(): void {
     const asks = this.sessions.pendingAsks().map((ask) => ({ id: ask.askId, sessionId: ask.sessionId, text: `Assent asks: ${ask.title || ask.tool}` }));
     const elicits = this.sessions.pendingElicits().map((elicit) => ({ id: elicit.elicitId, sessionId: elicit.sessionId, text: `Assent has a question: ${elicit.message}` }));
-    const all = [...asks, ...elicits];
-    void vscode.commands.executeCommand("setContext", "assent.waiting", all.length > 0);
-    this.notices.waiting(all);
+    const reviews = this.sessions.pendingReviews().map((each) => ({ id: each.proposalId, sessionId: each.sessionId, text: `Assent waits for your review of ${hunkCount(each.hunks.length)}.` }));
+    this.notices.waiting([...asks, ...elicits, ...reviews]);
   }
 }

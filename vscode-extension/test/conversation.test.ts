@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AnyEvent, PermissionAsk } from "../src/protocol";
+import type { AnyEvent, PermissionAsk, TurnResult } from "../src/protocol";
 import { Conversation, emptyConversation } from "../webview/conversation";
 import type { Action, Item } from "../webview/items";
 
@@ -108,14 +108,14 @@ test("a withdrawn prompt takes its whole turn with it", () => {
   const conversation = play([
     event({ type: "message", role: "user", id: "m1", content: [{ type: "text", text: "one" }] }),
     event({ type: "textDelta", blockId: "b1", text: "1" }),
-    event({ type: "turnFinished", result: { ...result, permissionDenials: [] } }),
+    event({ type: "turnFinished", result: { ...ended, permissionDenials: [] } }),
     event({ type: "tombstone", messageIds: ["m1", "b1"], blockIds: [] }),
   ]);
   assert.deepEqual(kinds(conversation), []);
 });
 
 test("the end of a turn closes what was open", () => {
-  const conversation = play([event({ type: "textDelta", blockId: "b1", text: "x" }), event({ type: "toolPreparing", toolUseId: "t1", tool: "Read" }), event({ type: "turnFinished", result: { ...result, permissionDenials: [] } })]);
+  const conversation = play([event({ type: "textDelta", blockId: "b1", text: "x" }), event({ type: "toolPreparing", toolUseId: "t1", tool: "Read" }), event({ type: "turnFinished", result: { ...ended, permissionDenials: [] } })]);
   assert.deepEqual(kinds(conversation), ["text", "tool", "end"]);
   assert.equal(find(conversation, "text").streaming, false);
   assert.equal(find(conversation, "tool").state, "stopped");
@@ -187,7 +187,7 @@ test("the same actions give host and view the same state", () => {
     event({ type: "textDelta", blockId: "b", text: "a" }),
     { type: "ask", ask },
     event({ type: "permissionResolved", askId: "a1", decision: "allow" }),
-    event({ type: "turnFinished", result: { ...result, permissionDenials: [] } }),
+    event({ type: "turnFinished", result: { ...ended, permissionDenials: [] } }),
   ];
   const host = play(actions.slice(0, 3));
   const view = new Conversation(structuredClone(host.data));
@@ -203,4 +203,106 @@ test("a message taken back leaves the queue and was never said, whoever took it 
   assert.deepEqual(kinds(conversation), []);
   play([event({ type: "dequeued", clientMessageId: "c3" })], conversation);
   assert.deepEqual([conversation.data.queue.length, find(conversation, "user").text], [0, "words of c3"]);
+});
+
+const ended: TurnResult = { ...result, permissionDenials: [] };
+const proposal = (state: "pending" | "accepted") => ({ proposalId: "p1", uri: "file:///a.py", version: 1, baseHash: "", tool: "Edit", reason: "", toolUseId: "tool1", hunks: [{ hunkId: "h1", range: { start: { line: 0, character: 0 }, end: { line: 1, character: 0 } }, oldText: "a\n", newText: "b\n", state }] });
+
+test("an edit that waits for its review is told until it is decided, and its call counts as waiting meanwhile", () => {
+  const conversation = play([
+    event({ type: "turnStarted", prompt: "x" }),
+    event({ type: "toolPreparing", toolUseId: "tool1", tool: "Edit" }),
+    event({ type: "editProposed", proposal: proposal("pending") }),
+    event({ type: "reviewPending", proposalId: "p1", toolUseId: "tool1", hunks: ["h1"] }),
+    event({ type: "status", state: "waiting" }),
+  ]);
+  assert.deepEqual([conversation.data.reviews.length, conversation.data.state, find(conversation, "tool").state], [1, "waiting", "waiting"]);
+  play([event({ type: "editUpdated", proposal: proposal("accepted") })], conversation);
+  assert.deepEqual([conversation.data.reviews, find(conversation, "tool").state], [[], "running"]);
+});
+
+test("no way out of a turn leaves a review behind", () => {
+  for (const out of [event({ type: "status", state: "running" }), event({ type: "status", state: "idle" }), event({ type: "turnFinished", result: ended })]) {
+    const conversation = play([event({ type: "turnStarted", prompt: "x" }), event({ type: "reviewPending", proposalId: "p1", toolUseId: "t", hunks: ["h1"] }), out]);
+    assert.deepEqual(conversation.data.reviews, []);
+  }
+});
+
+test("mode, model, cost and context follow what the engine says, whatever event says it", () => {
+  const usage = { type: "usage", input: 1, output: 1, cacheRead: 0, cacheWrite: 0, contextTokens: 90, contextWindow: 200, costUsd: 0.1 } as const;
+  const conversation = play([event({ type: "turnStarted", prompt: "x", permissionMode: "plan", model: "m1" }), event(usage)]);
+  const shown = (): unknown[] => [conversation.data.mode, conversation.data.model, conversation.data.usage?.costUsd, conversation.data.usage?.contextTokens];
+  assert.deepEqual(shown(), ["plan", "m1", 0.1, 90]);
+  play([event({ type: "status", state: "running", mode: "default" }), event({ type: "status", state: "running", model: "m2" })], conversation);
+  assert.deepEqual(shown(), ["default", "m2", 0.1, 90]);
+  play([event({ type: "compacted", trigger: "auto", tokensBefore: 90, tokensAfter: 20, summary: "" }), event({ type: "turnFinished", result: { ...ended, totalCostUsd: 0.15 } })], conversation);
+  assert.deepEqual(shown(), ["default", "m2", 0.15, 20]);
+});
+
+test("denials are counted for the turn they happened in", () => {
+  const denial = (id: string) => ({ toolName: "Bash", toolUseId: id, toolInput: {} });
+  const turn = (call: string, denials: string[]): Action[] => [event({ type: "turnStarted", prompt: "x" }), event({ type: "toolPreparing", toolUseId: call, tool: "Bash" }), event({ type: "turnFinished", result: { ...ended, permissionDenials: denials.map(denial) } })];
+  const conversation = play([...turn("c1", ["c1"]), ...turn("c2", ["c1"]), ...turn("c3", ["c1", "c3"])]);
+  assert.deepEqual(conversation.data.items.flatMap((item) => (item.kind === "end" ? [item.denials] : [])), [1, 0, 1]);
+});
+
+test("a message the server queued behind a turn we did not know of leaves the transcript for the queue, alone", () => {
+  const message = { clientMessageId: "c1", text: "mine", images: [], mentions: [], steer: false };
+  const conversation = play([{ type: "sent", queued: false, message }, event({ type: "textDelta", blockId: "b", text: "another turn" }), event({ type: "queued", clientMessageId: "c1" })]);
+  assert.deepEqual([kinds(conversation), conversation.data.queue.map((each) => [each.text, each.kept])], [["text"], [["mine", false]]]);
+});
+
+test("what is kept after a stop stays in the queue when another message starts, and goes when it is sent again", () => {
+  const message = (id: string, text: string) => ({ clientMessageId: id, text, images: [], mentions: [], steer: false });
+  const conversation = play([
+    event({ type: "turnStarted", prompt: "one" }),
+    { type: "sent", queued: true, message: message("c2", "two") },
+    event({ type: "queued", clientMessageId: "c2", kept: true }),
+    event({ type: "turnFinished", result: ended }),
+    { type: "sent", queued: false, message: message("c3", "two") }, // the same words, said anew
+    event({ type: "turnStarted", prompt: "two" }),
+  ]);
+  assert.deepEqual(conversation.data.queue.map((each) => [each.clientMessageId, each.kept]), [["c2", true]]);
+  play([event({ type: "queued", clientMessageId: "c2" }), event({ type: "dequeued", clientMessageId: "c2" })], conversation);
+  assert.deepEqual(conversation.data.queue, []);
+});
+
+test("a conversation from its file shows what was shown: titles, outcomes, answers, the end with its cost", () => {
+  const messages = [
+    { role: "user" as const, id: "u", content: [{ type: "text", text: "run it" }] },
+    { role: "assistant" as const, id: "a", content: [{ type: "tool_use", id: "c", name: "Bash", input: { command: "false" } }] },
+    { role: "user" as const, id: "r", content: [{ type: "tool_result", tool_use_id: "c", content: "no", is_error: true }] },
+  ];
+  const live = play([
+    event({ type: "turnStarted", prompt: "run it", messageId: "u" }),
+    event({ type: "message", ...messages[1]! }),
+    { type: "ask", ask: { ...ask, toolUseId: "c" } },
+    event({ type: "permissionResolved", askId: "a1", decision: "allow", by: "client", title: "Run ls", tool: "Bash" }),
+    event({ type: "toolStarted", toolUseId: "c", tool: "Bash", input: { command: "false" }, title: "Run false" }),
+    event({ type: "toolFinished", toolUseId: "c", isError: true, summary: "exit 1", content: "no", durationMs: 1200 }),
+    event({ type: "message", ...messages[2]! }),
+    event({ type: "turnFinished", result: ended }),
+  ]);
+  const shown = [
+    { after: "a", event: { type: "permissionResolved", askId: "a1", decision: "allow", by: "client", title: "Run ls", tool: "Bash" } },
+    { after: "a", event: { type: "toolStarted", toolUseId: "c", tool: "Bash", title: "Run false" } },
+    { after: "a", event: { type: "toolFinished", toolUseId: "c", isError: true, summary: "exit 1", durationMs: 1200 } },
+    { after: "r", event: { type: "turnFinished", result: ended } },
+  ];
+  const restored = Conversation.restored(emptyConversation(), messages, shown);
+  const plain = (conversation: Conversation): unknown[] => conversation.data.items.map(({ key: _key, ...item }) => item);
+  assert.deepEqual(plain(restored), plain(live));
+});
+
+test("the same notice twice in a row is said once", () => {
+  const notice = event({ type: "notice", level: "info", text: "The conversation was rewound." });
+  assert.deepEqual(kinds(play([notice, notice])), ["notice"]);
+});
+
+test("what a mention added is named under the words that mentioned it", () => {
+  const conversation = play([
+    event({ type: "message", role: "user", id: "u", content: [{ type: "text", text: "see @src/" }] }),
+    event({ type: "message", role: "user", id: "f", kind: "folder", meta: true, content: [{ type: "text", text: "The user mentioned src/:" }, { type: "text", text: "src/a.py\nsrc/b.py" }] }),
+  ]);
+  assert.deepEqual(find(conversation, "user").attached, [{ kind: "folder", path: "src/", adds: "list of 2 files" }]);
 });

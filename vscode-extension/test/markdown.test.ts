@@ -139,3 +139,53 @@ test("code blocks get their actions with the exact text", () => {
   renderMarkdown("```ts\nconst a = `1 < 2`;\n```", { decorate: (_pre, code, language) => void seen.push([code, language]) });
   assert.deepEqual(seen, [["const a = `1 < 2`;\n", "ts"]]);
 });
+
+test("columns keep their alignment, without a style attribute", () => {
+  const drawn = html("| a | b | c |\n|:--|--:|:-:|\n| 1 | 2 | 3 |");
+  assert.deepEqual([...drawn.matchAll(/<t[hd] class="([\w-]+)"/g)].map((match) => match[1]), ["align-left", "align-right", "align-center", "align-left", "align-right", "align-center"]);
+  assert.doesNotMatch(drawn, /style=/);
+});
+
+test("a diff that the model wrote is painted line by line", () => {
+  const box = document.createElement("div");
+  box.append(renderMarkdown("```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+<b>new</b>\n same\n```"));
+  assert.deepEqual([...box.querySelectorAll("code.painted > span")].map((line) => [line.className, line.textContent]), [["same", "--- a/x\n"], ["same", "+++ b/x\n"], ["gap", "@@ -1 +1 @@\n"], ["removed", "-old\n"], ["added", "+<b>new</b>\n"], ["same", " same\n"]]);
+});
+
+test("task lists show a box that is read aloud, and other lists stay as they are", () => {
+  const box = document.createElement("div");
+  box.append(renderMarkdown("- [x] done\n- [ ] open\n- [link](https://example.org)\n- plain\n\n1. [X] loose\n\n2. two"));
+  assert.deepEqual([...box.querySelectorAll("li")].map((item) => [item.querySelector(".task")?.getAttribute("aria-label") ?? "", item.textContent?.trim()]), [["done", "☑ done"], ["to do", "☐ open"], ["", "link"], ["", "plain"], ["done", "☑ loose"], ["", "two"]]);
+});
+
+test("places in the workspace become links with their lines; versions, hosts and prose do not", () => {
+  const links = (source: string): string[] => {
+    const box = document.createElement("div");
+    box.append(renderMarkdown(source));
+    return [...box.querySelectorAll<HTMLElement>("a.place")].map((link) => link.dataset["link"] ?? "");
+  };
+  assert.deepEqual(links("see src/a.py:120-140, src/b/c.ts, utils.py:10 and (lib/x.go#L3)."), ["src/a.py#L120-L140", "src/b/c.ts", "utils.py#L10", "lib/x.go#L3"]);
+  assert.deepEqual(links("`src/click/types.py:33` and `core.py` and `mean()` and `ls -la`"), ["src/click/types.py#L33", "core.py", "symbol:mean"]);
+  assert.deepEqual(links("e.g. version 1.5.2 of example.org, i.e. a/b or and/or, 10:30, Node.js"), []);
+  assert.deepEqual(links("[named](src/a.py) https://example.org/x.py"), []);
+  assert.deepEqual(links("```\nsrc/a.py:1\n```"), []);
+});
+
+test("an image of the workspace is asked of the host, one of the web is only a link", () => {
+  const asked: string[] = [];
+  const box = document.createElement("div");
+  box.append(renderMarkdown("![plot](out/plot.png) ![web](https://example.org/x.png) ![data](data:image/png;base64,AA) ![up](script.js)", { decorate: () => undefined, image: (_link, path) => void asked.push(path) }));
+  assert.deepEqual(asked, ["out/plot.png"]);
+  assert.equal(box.querySelectorAll("img").length, 0);
+});
+
+test("formulas are found, money and code are not", () => {
+  const found = (source: string): string[] => {
+    const box = document.createElement("div");
+    box.append(renderMarkdown(source));
+    return [...box.querySelectorAll("code.math")].map((each) => `${each.classList.contains("block") ? "block" : "inline"} ${each.textContent}`);
+  };
+  assert.deepEqual(found("so $a_1^2 + b$ and \\(x < y\\), then\n\n$$\n\\frac{1}{2}\n$$\n\n\\[ e = mc^2 \\]"), ["inline a_1^2 + b", "inline x < y", "block \\frac{1}{2}", "block e = mc^2"]);
+  assert.deepEqual(found("it costs $5 or $6, `$x$`, 2$ and 3$, \\$a\\$ and $ x $"), []);
+  assert.doesNotMatch(html("$<img src=x onerror=alert(1)>$"), /<img/);
+});

@@ -10,6 +10,8 @@ import { activityText, readOnlyNote } from "../webview/activity";
 import { askCard } from "../webview/askCard";
 import { emptyConversation } from "../webview/conversation";
 import { diffLines, withContext } from "../webview/diff";
+import { Banners } from "../webview/banners";
+import type { Surroundings } from "../webview/bridge";
 import { Dock } from "../webview/dock";
 import { revealed } from "../webview/dom";
 import { elicitForm } from "../webview/elicitForm";
@@ -256,7 +258,7 @@ test("a chat that has not begun shows the model it will use, as soon as the serv
 
 test("a row of the queue keeps its buttons while other things are drawn, and names what they do", () => {
   const asked: string[] = [];
-  const queue = new QueueList({ unqueue: (message, edit) => void asked.push(`${message.clientMessageId} ${edit}`) });
+  const queue = new QueueList({ sendNow: () => undefined, unqueue: (message, edit) => void asked.push(`${message.clientMessageId} ${edit}`) });
   const messages = [{ clientMessageId: "c1", text: "hello", images: [], mentions: [], steer: false }];
   queue.draw(messages);
   const button = queue.element.querySelector<HTMLButtonElement>('button[aria-label="Withdraw: hello"]');
@@ -308,4 +310,15 @@ test("an ask shows only what is still to decide, and keeps the reason that was b
   assert.equal(kept?.value, "because");
   assert.equal(document.activeElement, kept);
   dock.element.remove();
+});
+
+test("of several banners the first stands there and the others take one line until they are opened", () => {
+  const banners = new Banners(() => undefined);
+  const surroundings = (texts: string[]): Surroundings => ({ server: { kind: "ready", title: "", detail: "", log: "", actions: [] }, banners: texts.map((text) => ({ kind: "warning", text })), models: [], model: "", roots: [], showThinking: false, sendWithEnter: true });
+  banners.draw(surroundings(["one"]));
+  assert.equal(banners.element.querySelector("details"), null);
+  banners.draw(surroundings(["one", "two", "three"]));
+  assert.equal(banners.element.querySelector("summary")?.textContent, "2 more notices");
+  assert.equal(banners.element.querySelector("details")?.open, false);
+  assert.deepEqual([...banners.element.querySelectorAll(".banner")].map((each) => each.textContent), ["one", "two", "three"]);
 });

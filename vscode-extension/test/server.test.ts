@@ -19,9 +19,13 @@ function machine(world: World): Machine & { ran: string[] } {
   return {
     ran,
     platform: "linux",
+    find: async (name) => (world.programs?.includes(name) || world.pythons?.[name] !== undefined ? name : undefined),
     exists: async (path) => world.files?.includes(path) ?? false,
-    run: async (command, args) => {
-      ran.push([command, ...args].join(" "));
+    run: async (command, given) => {
+      ran.push([command, ...given].join(" "));
+      const isolated = given.slice(0, 3).join(" ") === "-I -X utf8";
+      const args = isolated ? given.slice(3) : given;
+      assert.ok(isolated || args[0] === "--version", `${command} ${given.join(" ")} is not isolated`);
       if (args[0] === "--version") return world.programs?.includes(command) ? ok("assent 0.1.0") : { code: null, stdout: "", stderr: "not found" };
       const version = world.pythons?.[command];
       if (version === undefined) return { code: null, stdout: "", stderr: "not found" };
@@ -34,7 +38,7 @@ function machine(world: World): Machine & { ran: string[] } {
 }
 
 const none = { path: "", python: "" };
-const bundle: Bundle = { wheel: "/ext/server/assent.whl", stamp: "abc", venv: "/storage/server" };
+const bundle: Bundle = { wheel: "/ext/server/assent_lsp.whl", stamp: "abc", venv: "/storage/server" };
 
 test("the program that is set is used", async () => {
   const found = await findServer(machine({ programs: ["/opt/assent"] }), { path: "/opt/assent", python: "" }, bundle);
@@ -42,14 +46,14 @@ test("the program that is set is used", async () => {
 });
 
 test("a program that is set and does not start is said, not worked around", async () => {
-  const found = await findServer(machine({}), { path: "/opt/assent", python: "" }, bundle);
+  const found = await findServer(machine({ pythons: { "/opt/assent": "no server at all" } }), { path: "/opt/assent", python: "" }, bundle);
   assert.equal(found.kind, "failed");
   assert.ok(found.kind === "failed" && found.failure.detail.includes("assent.server.path"));
 });
 
 test("a Python that has the server serves it", async () => {
   const found = await findServer(machine({ pythons: { "/v/python": "3.12" }, withServer: ["/v/python"] }), { path: "", python: "/v/python" }, bundle);
-  assert.deepEqual(found.kind === "ready" && found.server.args, ["-m", "assent.cli.main", "serve", "--stdio"]);
+  assert.deepEqual(found.kind === "ready" && found.server.args, ["-I", "-X", "utf8", "-m", "assent.cli.main", "serve", "--stdio"]);
 });
 
 test("an installed server on the PATH comes before our own", async () => {
@@ -63,10 +67,16 @@ test("without a server our own is installed with the newest Python that will do"
 });
 
 test("our own environment is used again until the wheel changes", async () => {
-  const world = { pythons: { python3: "3.11", "/storage/server/bin/python": "3.11" }, withServer: ["/storage/server/bin/python"], files: ["/storage/server/assent-abc.installed"] };
+  const world = { pythons: { python3: "3.11", "/storage/server/bin/python": "3.11" }, withServer: ["/storage/server/bin/python"], files: ["/storage/server/assent-lsp-abc.installed"] };
   const found = await findServer(machine(world), none, bundle);
   assert.equal(found.kind === "ready" && found.server.command, "/storage/server/bin/python");
   assert.equal((await findServer(machine(world), none, { ...bundle, stamp: "new" })).kind, "install");
+});
+
+test("an environment that holds the server under its old name is made anew", async () => {
+  const own = "/storage/server/bin/python";
+  const world = { pythons: { python3: "3.11", [own]: "3.11" }, withServer: [own], files: [`/storage/server/${"assent"}-abc.installed`] };
+  assert.deepEqual(await findServer(machine(world), none, bundle), { kind: "install", python: "python3" });
 });
 
 test("no Python at all is said with the next step", async () => {
@@ -84,8 +94,8 @@ test("installing makes an environment, installs the wheel and leaves a stamp", a
   const server = await installServer(world, bundle, "python3", () => undefined);
   assert.equal(server.command, "/storage/server/bin/python");
   assert.ok(world.ran.some((line) => line.includes("-m venv --clear /storage/server")));
-  assert.ok(world.ran.some((line) => line.includes("pip install") && line.endsWith("/ext/server/assent.whl")));
-  assert.ok(world.ran.some((line) => line.endsWith("/storage/server/assent-abc.installed")));
+  assert.ok(world.ran.some((line) => line.includes("pip install") && line.endsWith("/ext/server/assent_lsp.whl")));
+  assert.ok(world.ran.some((line) => line.endsWith("/storage/server/assent-lsp-abc.installed")));
 });
 
 test("a failed installation says what to do", async () => {

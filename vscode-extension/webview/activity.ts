@@ -1,10 +1,13 @@
 /** One line on what is going on, a turn that was cut off, and a conversation that another window has. */
+import { hunkCount } from "./content";
 import { h, icon, textButton } from "./dom";
 import type { ConversationData } from "./items";
 
 export interface ActivityHost {
   resume(): void;
   retry(): void;
+  /** Goes to the edit that waits. */
+  showReview(proposalId: string): void;
 }
 
 export class Activity {
@@ -16,11 +19,16 @@ export class Activity {
   draw(data: ConversationData, failed: boolean): void {
     const cut = data.interrupted && !data.running && data.connected && !data.readOnly;
     const text = failed || cut ? "" : activityText(data);
-    const now = `${cut} ${text}`;
+    const now = `${cut} ${text} ${data.reviews[0]?.proposalId ?? ""}`;
     if (now === this.drawn) return;
     this.drawn = now;
     if (cut) this.element.replaceChildren(this.cutOff());
+    else if (text && data.reviews[0]) this.element.replaceChildren(icon("bell-dot"), ` ${text} `, this.wayTo(data.reviews[0].proposalId));
     else this.element.replaceChildren(...(text ? [icon(data.state === "waiting" ? "bell-dot" : "loading codicon-modifier-spin"), ` ${text}`] : []));
+  }
+
+  private wayTo(proposalId: string): HTMLElement {
+    return textButton("Review", "link", () => this.host.showReview(proposalId), { "data-do": "review" });
   }
 
   private cutOff(): HTMLElement {
@@ -39,6 +47,7 @@ export function activityText(data: ConversationData): string {
   }
   if (data.state === "compacting") return "Compacting the conversation…";
   if (data.state === "waiting" && (data.asks.length || data.elicits.length)) return "Waiting for you";
+  if (data.reviews.length) return `Waiting for your review of ${hunkCount(data.reviews.reduce((sum, review) => sum + review.hunks.length, 0))}`;
   return data.running ? "Working…" : "";
 }
 

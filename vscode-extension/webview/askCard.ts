@@ -42,24 +42,27 @@ export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Prop
     "section",
     { class: "card ask", role: "group", "aria-label": `Permission needed: ${label}`, "data-ask": ask.askId },
     h("header", {}, icon(plan ? "checklist" : "shield"), h("h3", {}, host.short(revealed(label)))),
-    ask.reason ? h("p", { class: "why" }, ...withCode(revealed(ask.reason))) : null,
-    h("div", { class: "shown", tabindex: 0, role: "group", "aria-label": "What it would do" }, body(ask, host, others)),
+    h("div", { class: "shown", tabindex: 0, role: "group", "aria-label": "What it would do" }, ask.reason ? h("p", { class: "why" }, ...withCode(revealed(ask.reason))) : null, body(ask, host, others)),
     h(
       "div",
-      { class: "buttons" },
-      textButton(plan ? "Approve plan" : "Allow once", "secondary", () => reply({ decision: "allow", scope: "once" }), { "data-answer": "once" }),
-      ...always.map((each) =>
-        h(
-          "button",
-          { type: "button", class: "button secondary rule", "data-answer": each.scope, title: each.covers, onclick: () => reply({ decision: "allow", scope: each.scope, rule: each.rule }) },
-          `Allow ${SCOPES[each.scope]}: `,
-          h("code", {}, revealed(each.rule)),
+      { class: "answers" },
+      h(
+        "div",
+        { class: "buttons" },
+        textButton(plan ? "Approve plan" : "Allow once", "secondary", () => reply({ decision: "allow", scope: "once" }), { "data-answer": "once" }),
+        ask.proposal ? textButton("Review hunks", "link", () => host.showDiff(ask.proposal?.proposalId ?? "")) : null,
+        ...always.map((each) =>
+          h(
+            "button",
+            { type: "button", class: "button secondary rule", "data-answer": each.scope, title: `${each.rule}\n${each.covers}`, onclick: () => reply({ decision: "allow", scope: each.scope, rule: each.rule }) },
+            `Allow ${SCOPES[each.scope]}: `,
+            h("code", {}, revealed(each.rule)),
+          ),
         ),
       ),
-      ask.proposal ? textButton("Review hunks", "link", () => host.showDiff(ask.proposal?.proposalId ?? "")) : null,
+      tooLong ? h("p", { class: "why" }, "Too long to show whole, so it can only be allowed this once.") : null,
+      h("div", { class: "deny-row" }, reason, textButton(plan ? "Keep planning" : "Deny", "secondary", deny, { "data-answer": "deny" })),
     ),
-    tooLong ? h("p", { class: "why" }, "Too long to show whole, so it can only be allowed this once.") : null,
-    h("div", { class: "deny-row" }, reason, textButton(plan ? "Keep planning" : "Deny", "secondary", deny, { "data-answer": "deny" })),
   );
   return card;
 }
@@ -75,14 +78,14 @@ function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): N
     const decided = all.flatMap((proposal) => proposal.hunks).filter((hunk) => !isOpen(hunk)).length;
     const views = all.flatMap((proposal) => {
       const path = decodeURIComponent(proposal.uri.replace(/^file:\/\//, ""));
-      return proposal.hunks.filter(isOpen).map((hunk) => diffView(hunk.oldText, hunk.newText, path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
+      return proposal.hunks.filter(isOpen).map((hunk) => diffView([{ before: hunk.oldText, after: hunk.newText }], path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
     });
     const unseen = views.length - SHOWN_HUNKS;
     const done = decided > 0 ? h("p", { class: "why" }, decided === 1 ? "One hunk is decided already." : `${decided} hunks are decided already.`) : null;
     return h("div", { class: "hunks" }, done, ...views.slice(0, SHOWN_HUNKS), unseen > 0 ? h("p", { class: "why" }, `${unseen} more hunks are shown in the editor.`) : null);
   }
   const edit = editOf(ask);
-  if (edit) return diffView(edit.before, edit.after, edit.path, host);
+  if (edit) return diffView(edit.fragments, edit.path, host);
   const rows = Object.entries(ask.input).map(([name, value]) =>
     h("div", { class: "input-row" }, h("span", { class: "input-name" }, name), h("pre", {}, revealed(typeof value === "string" ? value : JSON.stringify(value, null, 2)).slice(0, TOO_LONG))),
   );

@@ -5,6 +5,7 @@ import { h, icon, textButton } from "./dom";
 export class Banners {
   readonly element = h("div", { class: "banners" });
   private drawn = "";
+  private open = false;
 
   constructor(private readonly run: (command: string) => void) {}
 
@@ -12,10 +13,18 @@ export class Banners {
     const now = JSON.stringify([surroundings?.banners, surroundings?.server]);
     if (now === this.drawn) return;
     this.drawn = now;
-    const shown = (surroundings?.banners ?? []).map((banner) => this.banner(banner));
+    const [first, ...others] = (surroundings?.banners ?? []).map((banner) => this.banner(banner));
+    const shown = [first, others.length > 0 ? this.folded(others) : undefined].filter((each) => each !== undefined);
     const server = surroundings?.server;
     if (server && server.kind !== "ready") shown.unshift(this.panel(server));
     this.element.replaceChildren(...shown);
+  }
+
+  /** Only the first stands there; the others take one line until someone opens them. */
+  private folded(others: HTMLElement[]): HTMLElement {
+    const details = h("details", { class: "more-banners", open: this.open }, h("summary", { class: "small" }, others.length === 1 ? "1 more notice" : `${others.length} more notices`), ...others);
+    details.addEventListener("toggle", () => (this.open = details.open));
+    return details;
   }
 
   private banner({ kind, text, command, label }: Banner): HTMLElement {

@@ -48,6 +48,7 @@ export type ToView =
   | { type: "completions"; requestId: number; items: CompletionItem[] }
   | { type: "sessions"; requestId: number; sessions: SessionInfo[]; nextCursor?: string; error?: string }
   | { type: "insert"; text: string; mentions: MentionChip[]; replace: boolean; images?: string[] }
+  | { type: "image"; path: string; data: string }
   | { type: "focus" }
   | { type: "showHistory" }
   | { type: "facts"; title: string; rows: { label: string; value: string; share?: number }[]; note: string };
@@ -64,6 +65,7 @@ export type ToHost =
   | { type: "rewind"; messageId: string }
   | { type: "fork"; messageId: string }
   | { type: "unqueue"; clientMessageId: string; edit: boolean }
+  | { type: "sendKept"; clientMessageId: string }
   | { type: "takeOver" }
   | { type: "copySession" }
   | { type: "answerAsk"; askId: string; answer: PermissionAnswer }
@@ -84,6 +86,7 @@ export type ToHost =
   | { type: "insertCode"; text: string }
   | { type: "applyCode"; text: string; language: string }
   | { type: "openLink"; link: string }
+  | { type: "image"; path: string }
   | { type: "openFile"; path: string; line?: number }
   | { type: "dropped"; uris: string[] }
   | { type: "command"; command: string }

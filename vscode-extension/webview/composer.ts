@@ -142,9 +142,12 @@ export class Composer {
         this.drawCompletions();
         return;
       }
-      if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && !event.isComposing)) {
+      const enter = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+      if (enter && this.items[this.chosen]?.insertText.trim() === this.word()) {
+        this.close(); // it is written out already: Enter means the message
+      } else if (event.key === "Tab" || enter) {
         event.preventDefault();
-        this.accept(this.chosen);
+        this.accept(this.chosen, event.key === "Tab");
         return;
       }
       if (event.key === "Escape") {
@@ -187,16 +190,21 @@ export class Composer {
     }
   }
 
-  private accept(at: number): void {
+  /** Takes a completion. `deeper`: into a folder, to go on completing there; else the folder itself is meant. */
+  private accept(at: number, deeper = false): void {
     const item = this.items[at];
     if (!item) return;
-    const before = this.input.value.slice(0, this.input.selectionStart);
-    const word = /(?:^|\s)([@/][^\s]*)$/.exec(before)?.[1] ?? "";
-    const text = item.insertText.endsWith(" ") || item.insertText.endsWith("/") ? item.insertText : `${item.insertText} `;
+    const word = this.word();
+    const text = item.insertText.endsWith(" ") || (deeper && item.insertText.endsWith("/")) ? item.insertText : `${item.insertText} `;
     this.input.setRangeText(text, this.input.selectionStart - word.length, this.input.selectionStart, "end");
     this.close();
     this.changed();
     this.focus();
+  }
+
+  /** What is being completed: the @ or / and what follows, up to the cursor. */
+  private word(): string {
+    return /(?:^|\s)([@/][^\s]*)$/.exec(this.input.value.slice(0, this.input.selectionStart))?.[1] ?? "";
   }
 
   private drawCompletions(): void {

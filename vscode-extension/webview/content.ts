@@ -71,6 +71,24 @@ export function jobText(command: string, state: string, exitCode: number | undef
   return `Background job ${state}${code}: ${command}`;
 }
 
+/** `src/a.py#L3-L9`, `src/a.py:3-9`, `src/a.py:3`: the file and its lines, counted from one. */
+export function placeOf(link: string): { file: string; first?: number; last?: number } {
+  const match = /^(.*?)(?:(?:#L|:)(\d+)(?:(?:-L?|:)(\d+))?)?$/s.exec(link);
+  const file = decodeURIComponent(match?.[1] ?? link);
+  const first = match?.[2] ? Number(match[2]) : undefined;
+  const last = match?.[3] ? Number(match[3]) : undefined;
+  return { file, ...(first ? { first } : {}), ...(first && last && last >= first ? { last } : {}) };
+}
+
+/** What a conversation has cost, in the same words wherever it is told. */
+export function money(usd: number): string {
+  return `$${usd.toFixed(usd < 1 ? 3 : 2)}`;
+}
+
+export function hunkCount(hunks: number): string {
+  return hunks === 1 ? "one hunk" : `${hunks} hunks`;
+}
+
 export function count(tokens: number): string {
   if (tokens >= 1_000_000) return `${(tokens / 1_000_000).toFixed(1)}M`;
   if (tokens >= 1_000) return `${(tokens / 1_000).toFixed(tokens >= 100_000 ? 0 : 1)}k`;

@@ -5,10 +5,11 @@
  * Deterministic and free of DOM and VS Code. `apply` changes the state in place, because a long
  * conversation is changed two hundred times a second, and says what it touched.
  */
-import type { StoredMessage } from "../src/protocol";
+import type { ShownEvent, StoredMessage } from "../src/protocol";
 import type { Action, Change, ConversationData, Item } from "./items";
 import { addAsk, addUser, answered, sendFailed, unqueue } from "./pending";
 import { applyEvent } from "./sessionEvents";
+import { takeShown } from "./shown";
 import { takeMessage } from "./stored";
 import { Timeline } from "./timeline";
 
@@ -20,6 +21,7 @@ export function emptyConversation(): ConversationData {
     queue: [],
     asks: [],
     elicits: [],
+    reviews: [],
     proposals: [],
     todos: [],
     plan: null,
@@ -44,10 +46,17 @@ export class Conversation {
     this.line = new Timeline(data);
   }
 
-  /** A page of stored messages, oldest first, as the start of a conversation. */
-  static restored(data: ConversationData, messages: StoredMessage[]): Conversation {
+  /** A page of stored messages, oldest first, as the start of a conversation, with what was shown between them. */
+  static restored(data: ConversationData, messages: StoredMessage[], shown: ShownEvent[] = []): Conversation {
     const conversation = new Conversation(data);
-    for (const message of messages) takeMessage(conversation.line, message);
+    const after = new Map<string, ShownEvent[]>();
+    for (const each of shown) after.set(each.after ?? "", [...(after.get(each.after ?? "") ?? []), each]);
+    const show = (id: string): void => (after.get(id) ?? []).forEach(({ event }) => takeShown(conversation.line, event));
+    show("");
+    for (const message of messages) {
+      takeMessage(conversation.line, message);
+      show(message.id);
+    }
     conversation.line.settle(data.running);
     return conversation;
   }
@@ -96,7 +105,7 @@ export class Conversation {
         answered(line, action.id, action.decision, action.by);
         break;
       case "older":
-        this.older(action.messages, action.cursor);
+        this.older(action.messages, action.cursor, action.shown);
         break;
       case "truncated":
         line.truncate(action.messageId);
@@ -121,8 +130,8 @@ export class Conversation {
     return change;
   }
 
-  private older(messages: StoredMessage[], cursor: string | null): void {
-    this.line.prepend(Conversation.restored(emptyConversation(), messages).data.items);
+  private older(messages: StoredMessage[], cursor: string | null, shown: ShownEvent[] = []): void {
+    this.line.prepend(Conversation.restored(emptyConversation(), messages, shown).data.items);
     this.data.olderCursor = cursor;
     this.line.around();
   }

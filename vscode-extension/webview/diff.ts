@@ -5,6 +5,18 @@ export interface DiffLine {
   text: string;
 }
 
+/** Colours a diff that the model wrote: whole lines, like the changes in cards. */
+export function paintDiff(code: HTMLElement): void {
+  const rows = (code.textContent ?? "").replace(/\n$/, "").split("\n").map((line) => {
+    const row = code.ownerDocument.createElement("span");
+    row.className = /^(\+\+\+|---) /.test(line) ? "same" : line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "gap" : "same";
+    row.textContent = `${line}\n`;
+    return row;
+  });
+  code.classList.add("painted");
+  code.replaceChildren(...rows);
+}
+
 const LIMIT = 2_000_000; // cells of the table; beyond it the middle is shown as replaced whole
 
 export function diffLines(before: string, after: string): DiffLine[] {

@@ -19,10 +19,14 @@ export function elicitForm(elicit: Elicit, host: ElicitHost): HTMLElement {
     "form",
     { class: "card elicit", "aria-label": `Question: ${elicit.message}`, "data-elicit": elicit.elicitId },
     h("header", {}, icon("comment-discussion"), h("h3", {}, elicit.questions ? "A question for you" : "Input needed")),
-    // A single question often repeats the message; saying it once is enough.
-    elicit.questions?.some((question) => question.question === elicit.message) ? null : h("div", { class: "markdown" }, renderMarkdown(elicit.message)),
-    fields?.element,
-    elicit.url ? h("p", {}, h("code", {}, revealed(elicit.url))) : null,
+    h(
+      "div",
+      { class: "shown" },
+      // A single question often repeats the message; saying it once is enough.
+      elicit.questions?.some((question) => question.question === elicit.message) ? null : h("div", { class: "markdown" }, renderMarkdown(elicit.message)),
+      fields?.element,
+      elicit.url ? h("p", {}, h("code", {}, revealed(elicit.url))) : null,
+    ),
     error,
     h(
       "div",

@@ -1,5 +1,5 @@
 /** What a conversation is made of, as people see it. Types only. */
-import type { Elicit, Json, Mention, Mode, PermissionAsk, Proposal, SessionEvent, Status, StoredMessage, Todo } from "../src/protocol";
+import type { Elicit, Json, Mention, Mode, PermissionAsk, Proposal, SessionEvent, ShownEvent, Status, StoredMessage, Todo, WaitingReview } from "../src/protocol";
 
 export type Block = Json;
 export type SessionState = Status["state"];
@@ -13,6 +13,15 @@ export interface UserItem {
   clientMessageId?: string;
   messageId?: string;
   failed?: string;
+  /** What its mentions brought along, as the server attached it. */
+  attached?: AttachedFile[];
+}
+
+export interface AttachedFile {
+  kind: "file" | "folder";
+  path: string;
+  /** In words: how much of it. */
+  adds: string;
 }
 
 export interface TextItem {
@@ -97,6 +106,8 @@ export interface QueuedMessage {
   images: string[];
   mentions: Mention[];
   steer: boolean;
+  /** The turn was stopped before its own came: it starts only when the user sends it again. */
+  kept?: boolean;
 }
 
 export interface UsageInfo {
@@ -123,6 +134,8 @@ export interface ConversationData {
   queue: QueuedMessage[];
   asks: PermissionAsk[];
   elicits: Elicit[];
+  /** Edits that wait for their hunks without an ask. */
+  reviews: WaitingReview[];
   proposals: Proposal[];
   todos: Todo[];
   /** A plan that waits for its approval. */
@@ -153,7 +166,7 @@ export type Action =
   | { type: "elicit"; elicit: Elicit }
   | { type: "withdrawn"; requestId: string }
   | { type: "answered"; id: string; decision: string; by: string }
-  | { type: "older"; messages: StoredMessage[]; cursor: string | null }
+  | { type: "older"; messages: StoredMessage[]; cursor: string | null; shown?: ShownEvent[] }
   | { type: "truncated"; messageId: string }
   | { type: "configured"; model?: string; mode?: Mode }
   | { type: "connection"; connected: boolean }

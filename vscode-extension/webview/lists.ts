@@ -26,6 +26,8 @@ export class TodoList {
 export interface QueueHost {
   /** Takes the message back; `edit` puts its words into the composer. */
   unqueue(message: QueuedMessage, edit: boolean): void;
+  /** Sends a kept message after all. */
+  sendNow(message: QueuedMessage): void;
 }
 
 export class QueueList {
@@ -42,13 +44,14 @@ export class QueueList {
   }
 
   private row(message: QueuedMessage): HTMLElement {
-    const what = message.steer ? "Will be told to the running turn" : "Will be sent when this turn ends";
+    const what = message.kept ? "The turn was stopped before this one came. It is not sent by itself." : message.steer ? "Will be told to the running turn" : "Will be sent when this turn ends";
     return h(
       "div",
-      { class: "queued", role: "listitem", title: what },
-      icon(message.steer ? "debug-step-into" : "clock"),
+      { class: message.kept ? "queued kept" : "queued", role: "listitem", title: what },
+      icon(message.kept ? "debug-pause" : message.steer ? "debug-step-into" : "clock"),
       h("span", { class: "queued-text" }, message.text || "(an image)"),
-      h("span", { class: "small" }, message.steer ? "steering" : "queued"),
+      h("span", { class: "small" }, message.kept ? "not sent" : message.steer ? "steering" : "queued"),
+      message.kept ? iconButton("send", `Send now: ${message.text}`, () => this.host.sendNow(message)) : null,
       iconButton("edit", `Take back and edit: ${message.text}`, () => this.host.unqueue(message, true)),
       iconButton("close", `Withdraw: ${message.text}`, () => this.host.unqueue(message, false)),
     );

@@ -12,8 +12,10 @@ import { Facts } from "./facts";
 import { History } from "./history";
 import { QueueList, TodoList } from "./lists";
 import { Pickers } from "./pickers";
+import { drawDiagram, drawMath } from "./rich";
 import { rowFor, type RowHost } from "./rows";
 import { VirtualList } from "./virtualList";
+import { WorkspaceImages } from "./workspaceImages";
 import { welcomePage } from "./welcome";
 
 declare function acquireVsCodeApi(): { postMessage(message: ToHost): void; getState(): unknown; setState(state: unknown): void };
@@ -56,9 +58,12 @@ const composer = new Composer(
 );
 const welcome = welcomePage((text) => composer.insert(text, [], true));
 const todos = new TodoList();
-const queue = new QueueList({ unqueue: (message, edit) => post({ type: "unqueue", clientMessageId: message.clientMessageId, edit }) });
+const queue = new QueueList({
+  unqueue: (message, edit) => post({ type: "unqueue", clientMessageId: message.clientMessageId, edit }),
+  sendNow: (message) => post({ type: "sendKept", clientMessageId: message.clientMessageId }),
+});
 const banners = new Banners((command) => post({ type: "command", command }));
-const activity = new Activity({ resume: () => post({ type: "resume" }), retry: () => post({ type: "retry" }) });
+const activity = new Activity({ resume: () => post({ type: "resume" }), retry: () => post({ type: "retry" }), showReview: (proposalId) => post({ type: "showDiff", proposalId }) });
 const facts = new Facts(() => composer.focus());
 const history = new History({
   search: (requestId, query, cursor) => post({ type: "sessions", requestId, query, ...(cursor ? { cursor } : {}) }),
@@ -68,6 +73,7 @@ const history = new History({
   closed: () => composer.focus(),
 });
 
+const images = new WorkspaceImages((path) => post({ type: "image", path }));
 const rowHost: RowHost = {
   openFile: (path, line) => post({ type: "openFile", path, ...(line ? { line } : {}) }),
   short: (text) => (surroundings?.roots ?? []).reduce((shorter, root) => shorter.split(root).join(""), text),
@@ -88,6 +94,9 @@ const rowHost: RowHost = {
   readOnly: () => conversation.data.readOnly !== null,
   showThinking: () => surroundings?.showThinking ?? false,
   decorate: (pre, code, language) => decorateCode(pre, code, language, post),
+  image: (link, path) => images.show(link, path),
+  math: drawMath,
+  diagram: drawDiagram,
 };
 // A card is about to go when it is answered, and the focus in it would go with it.
 const answered = (message: ToHost): void => {
@@ -143,6 +152,9 @@ window.addEventListener("message", (event: MessageEvent<ToView>) => {
       break;
     case "insert":
       composer.insert(message.text, message.mentions, message.replace, message.images);
+      break;
+    case "image":
+      images.loaded(message.path, message.data);
       break;
     case "there":
       post({ type: "ready" });

@@ -7,17 +7,30 @@
 import DOMPurify from "dompurify";
 import hljs from "highlight.js/lib/common";
 import MarkdownIt from "markdown-it";
+import { paintDiff } from "./diff";
+import { mathSyntax } from "./mathSyntax";
+import { linkPlaces } from "./places";
 
 const md = new MarkdownIt({ html: false, linkify: true, breaks: false, highlight: (code, language) => highlight(code, language) });
 // Only addresses a person could have typed: no command:, javascript:, data:, vscode: or file: links.
 md.validateLink = (url) => /^(https?:|mailto:)/i.test(url.trim()) || isRelativePath(url);
+md.use(mathSyntax);
 // Remote images would tell a stranger that this was read; an image becomes a link to itself.
+// One of the workspace is shown: the host reads it and hands it over.
 md.renderer.rules["image"] = (tokens, at) => {
   const token = tokens[at];
   const source = String(token?.attrGet("src") ?? "");
   const label = escape(token?.content || source);
-  return /^https?:/i.test(source) ? `<a href="${escape(source)}">${label}</a>` : label;
+  if (/^https?:/i.test(source)) return `<a href="${escape(source)}">${label}</a>`;
+  return isRelativePath(source) && /\.(png|jpe?g|gif|webp)$/i.test(source) ? `<a class="workspace-image" href="${escape(source)}">${label}</a>` : label;
 };
+// The alignment of a column as a class: the page takes no style attributes.
+for (const name of ["th_open", "td_open"]) {
+  md.renderer.rules[name] = (tokens, at) => {
+    const side = /text-align:(left|center|right)/.exec(String(tokens[at]?.attrGet("style") ?? ""))?.[1];
+    return `<${name.slice(0, 2)}${side ? ` class="align-${side}"` : ""}>`;
+  };
+}
 
 const ALLOWED = {
   ALLOWED_TAGS: [
@@ -31,9 +44,15 @@ const ALLOWED = {
   RETURN_DOM_FRAGMENT: true,
 } as const;
 
-/** Where "copy", "insert" and "apply" under a code block go. */
+/** What the page does with parts of an answer besides showing them. */
 export interface CodeActions {
+  /** Puts "copy", "insert" and "apply" over a code block. */
   decorate(pre: HTMLElement, code: string, language: string): void;
+  /** Shows an image of the workspace in the place of its link. */
+  image?(link: HTMLElement, path: string): void;
+  /** Draws a formula or a diagram in the place of its source. */
+  math?(element: HTMLElement): void;
+  diagram?(pre: HTMLElement, source: string): void;
 }
 
 export function renderMarkdown(source: string, actions?: CodeActions): DocumentFragment {
@@ -148,6 +167,9 @@ function finish(fragment: DocumentFragment, actions: CodeActions | undefined): v
     link.setAttribute("href", "#");
     link.title = link.dataset["link"] ?? "";
   }
+  linkPlaces(fragment);
+  markTasks(fragment);
+  for (const code of fragment.querySelectorAll<HTMLElement>("pre > code.language-diff, pre > code.language-patch")) paintDiff(code);
   for (const table of fragment.querySelectorAll("table")) {
     const scroll = table.ownerDocument.createElement("div");
     scroll.className = "table-scroll";
@@ -158,10 +180,33 @@ function finish(fragment: DocumentFragment, actions: CodeActions | undefined): v
     scroll.append(table);
   }
   if (!actions) return;
+  for (const link of fragment.querySelectorAll<HTMLElement>("a.workspace-image")) actions.image?.(link, link.dataset["link"] ?? "");
+  for (const element of fragment.querySelectorAll<HTMLElement>("code.math")) actions.math?.(element);
   for (const pre of fragment.querySelectorAll("pre")) {
     const code = pre.querySelector("code");
     const language = /language-([\w+#-]+)/.exec(code?.className ?? "")?.[1] ?? "";
-    actions.decorate(pre, code?.textContent ?? "", language);
+    const source = code?.textContent ?? "";
+    actions.decorate(pre, source, language);
+    if (language === "mermaid") actions.diagram?.(pre, source);
+  }
+}
+
+/** `- [x] done`: the box is a character of its own, so it is told without colour and read aloud. */
+function markTasks(fragment: DocumentFragment): void {
+  for (const item of fragment.querySelectorAll("li")) {
+    const paragraph = [...item.childNodes].find((node) => node.textContent?.trim());
+    const start = paragraph?.nodeName === "P" ? paragraph.firstChild : paragraph;
+    const mark = start?.nodeType === 3 ? /^\s*\[([ xX])\]\s+/.exec(start.textContent ?? "") : null;
+    if (!start || !mark) continue;
+    start.textContent = (start.textContent ?? "").slice(mark[0].length);
+    const done = mark[1] !== " ";
+    const box = item.ownerDocument.createElement("span");
+    box.className = "task";
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", done ? "done" : "to do");
+    box.textContent = done ? "☑" : "☐";
+    start.before(box, " ");
+    item.classList.add("task-item");
   }
 }
 

@@ -1,5 +1,5 @@
 /** What waits: asks, proposals, a plan, and messages that are sent but not yet said. */
-import type { PermissionAsk, Proposal } from "../src/protocol";
+import type { PermissionAsk, Proposal, WaitingReview } from "../src/protocol";
 import { blocksOf, imagesOf, isOpen, samePrompt, textIn } from "./content";
 import type { Block, Item, QueuedMessage, UserItem } from "./items";
 import type { Timeline } from "./timeline";
@@ -35,6 +35,43 @@ export function answered(line: Timeline, id: string, decision: string, by: strin
   line.around();
 }
 
+/** An edit that needs no asking waits for its hunks. */
+export function addReview(line: Timeline, review: WaitingReview): void {
+  line.data.reviews = [...line.data.reviews.filter((each) => each.proposalId !== review.proposalId), review];
+  line.data.state = "waiting";
+  const item = line.get(review.toolUseId);
+  if (item?.kind === "tool" && item.state !== "done" && item.state !== "error") {
+    item.state = "waiting";
+    line.touch(item.key);
+  }
+  line.around();
+}
+
+/** Those reviews are decided, or their turn is over. */
+export function endReviews(line: Timeline, ended: (review: WaitingReview) => boolean): void {
+  const gone = line.data.reviews.filter(ended);
+  if (gone.length === 0) return;
+  line.data.reviews = line.data.reviews.filter((each) => !gone.includes(each));
+  for (const { toolUseId } of gone) {
+    const item = line.get(toolUseId);
+    if (item?.kind !== "tool" || item.state !== "waiting" || line.data.reviews.some((each) => each.toolUseId === toolUseId)) continue;
+    item.state = "running";
+    line.touch(item.key);
+  }
+  line.around();
+}
+
+/** The server says where a message stands: behind a turn we did not know of, or kept because its turns were stopped. */
+export function queued(line: Timeline, clientMessageId: string, kept: boolean): void {
+  const said = line.get(`sent:${clientMessageId}`);
+  if (said?.kind === "user" && !said.messageId) {
+    line.drop(said.key);
+    line.data.queue.push({ clientMessageId, text: said.text, images: said.images, mentions: said.mentions, steer: false });
+  }
+  line.data.queue = line.data.queue.map((each) => (each.clientMessageId === clientMessageId ? { ...each, steer: each.steer && !kept, kept } : each));
+  line.around();
+}
+
 export function putProposal(line: Timeline, proposal: Proposal): void {
   const at = line.data.proposals.findIndex((each) => each.proposalId === proposal.proposalId);
   const open = proposal.hunks.some(isOpen);
@@ -44,6 +81,7 @@ export function putProposal(line: Timeline, proposal: Proposal): void {
   } else if (open) {
     line.data.proposals.push(proposal);
   }
+  endReviews(line, (review) => review.proposalId === proposal.proposalId && !proposal.hunks.some((hunk) => hunk.state === "pending"));
   for (const ask of line.data.asks) if (ask.proposal?.proposalId === proposal.proposalId) ask.proposal = proposal;
   line.around();
 }
@@ -91,7 +129,7 @@ export function sendFailed(line: Timeline, clientMessageId: string, text: string
 export function prompted(line: Timeline, prompt: string | Block[], messageId: string | undefined): void {
   const blocks = blocksOf(prompt);
   const text = textIn(blocks);
-  const queued = line.data.queue.find((message) => samePrompt(message.text, text));
+  const queued = line.data.queue.find((message) => !message.kept && samePrompt(message.text, text));
   const sent = (item: Item): item is UserItem => item.kind === "user" && !item.messageId && samePrompt(item.text, text);
   if (queued && !line.data.items.some(sent)) dequeue(line, queued.clientMessageId);
   const item = line.data.items.findLast(sent);

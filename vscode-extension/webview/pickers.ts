@@ -1,6 +1,6 @@
 /** Below the words: permission mode, model, the context meter and the cost. */
 import type { Mode } from "../src/protocol";
-import { count } from "./content";
+import { count, money } from "./content";
 import { h } from "./dom";
 import type { ConversationData } from "./items";
 
@@ -65,7 +65,7 @@ export class Pickers {
     const share = Math.min(1, usage.contextTokens / Math.max(1, usage.contextWindow));
     const percent = `${Math.round(share * 100)} %`;
     const label = `Context: ${count(usage.contextTokens)} of ${count(usage.contextWindow)} tokens (${percent})`;
-    const cost = `$${usage.costUsd.toFixed(usage.costUsd < 1 ? 3 : 2)}`;
+    const cost = money(usage.costUsd);
     this.cost.textContent = cost;
     this.cost.setAttribute("aria-label", `Cost of this conversation: ${cost}`);
     if (label === this.metered) return;

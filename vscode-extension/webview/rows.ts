@@ -1,6 +1,7 @@
 /** One row of the transcript per item: how each kind is drawn, and drawn again when it changes. */
 import type { Conversation } from "./conversation";
 import type { Item, TextItem, ThinkingItem, UserItem } from "./items";
+import { money } from "./content";
 import { h, icon, iconButton, revealed, textButton } from "./dom";
 import { renderMarkdown, StreamingMarkdown, type CodeActions } from "./markdown";
 import { toolCard, type ToolHost } from "./toolCard";
@@ -111,7 +112,7 @@ function userRow(item: UserItem, host: RowHost): Node[] {
       { class: "bubble", role: "group", "aria-label": "You" },
       h("div", { class: "said" }, item.text),
       item.images.length ? h("div", { class: "shots" }, ...item.images.map((source) => h("img", { src: source, alt: "attached image", class: "shot" }))) : null,
-      item.mentions.length ? h("div", { class: "chips" }, ...item.mentions.map((mention) => h("span", { class: "chip" }, icon("file"), shortUri(mention.uri)))) : null,
+      chips(item, host),
       item.failed ? h("div", { class: "notice error", role: "alert" }, icon("error"), h("span", {}, item.failed)) : null,
     ),
     h(
@@ -125,8 +126,15 @@ function userRow(item: UserItem, host: RowHost): Node[] {
   ];
 }
 
+/** What came along with the words; until the server has said what it added, what was chosen. */
+function chips(item: UserItem, host: RowHost): HTMLElement | null {
+  const attached = (item.attached ?? []).map(({ kind, path, adds }) => h("span", { class: "chip attached" }, icon(kind), host.short(path), adds ? h("span", { class: "adds" }, adds) : null));
+  const chosen = item.mentions.filter((mention) => !(item.attached ?? []).some((each) => decodeURIComponent(mention.uri).endsWith(each.path))).map((mention) => h("span", { class: "chip" }, icon("file"), shortUri(mention.uri)));
+  return attached.length + chosen.length ? h("div", { class: "chips" }, ...attached, ...chosen) : null;
+}
+
 function endRow(item: Extract<Item, { kind: "end" }>, host: RowHost): Node[] {
-  const parts = [duration(item.durationMs), item.costUsd > 0 ? `$${item.costUsd.toFixed(item.costUsd < 0.1 ? 4 : 2)} so far` : "", item.denials ? `${item.denials} denied` : ""].filter(Boolean);
+  const parts = [duration(item.durationMs), item.costUsd > 0 ? `${money(item.costUsd)} so far` : "", item.denials ? `${item.denials} denied` : ""].filter(Boolean);
   const canRetry = host.isLast(item.key) && !host.running() && !host.readOnly();
   if (!item.isError) {
     return [h("div", { class: "end" }, h("span", { class: "small" }, parts.join(" · ")), canRetry ? iconButton("refresh", "Try the last message again", () => host.retry()) : null)];

@@ -2,7 +2,7 @@
 import type { Mode, SessionEvent, TurnResult } from "../src/protocol";
 import { childEvent } from "./children";
 import { count, isOpen, jobText, outputOf, tail } from "./content";
-import { answered, dequeue, keepPlan, prompted, putProposal, unqueue } from "./pending";
+import { addReview, answered, dequeue, endReviews, keepPlan, prompted, putProposal, queued, unqueue } from "./pending";
 import { takeMessage } from "./stored";
 import type { Timeline } from "./timeline";
 
@@ -84,6 +84,8 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
       line.around();
       break;
     case "compacted":
+      if (data.usage) data.usage = { ...data.usage, contextTokens: event.tokensAfter };
+      line.around();
       line.notice("info", `Conversation compacted: ${count(event.tokensBefore)} → ${count(event.tokensAfter)} tokens`, event.summary);
       break;
     case "permissionResolved":
@@ -104,6 +106,9 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
     case "editResolved":
       data.proposals = data.proposals.filter((each) => each.proposalId !== event.proposalId || each.hunks.some(isOpen));
       line.around();
+      break;
+    case "reviewPending":
+      addReview(line, event);
       break;
     case "todos":
       data.todos = event.items;
@@ -130,10 +135,13 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
     case "status":
       data.state = event.state;
       data.running = event.state !== "idle";
+      if (event.model) data.model = event.model;
+      if (event.mode) data.mode = event.mode as Mode;
+      if (event.state !== "waiting") endReviews(line, () => true);
       line.around();
       break;
     case "queued":
-      line.around();
+      if (event.clientMessageId) queued(line, event.clientMessageId, event.kept ?? false);
       break;
     case "dequeued":
     case "completed":
@@ -161,6 +169,7 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
 
 function finish(line: Timeline, result: TurnResult): void {
   line.closeStreams();
+  endReviews(line, () => true);
   keepPlan(line);
   for (const item of line.data.items.slice(-TURN_REACH)) {
     if (item.kind === "tool" && (item.state === "preparing" || item.state === "running" || item.state === "waiting")) {
@@ -168,11 +177,17 @@ function finish(line: Timeline, result: TurnResult): void {
       line.touch(item.key);
     }
   }
+  // The engine's own total, side calls included; the sum of the steps may be less.
+  if (line.data.usage) line.data.usage = { ...line.data.usage, costUsd: result.totalCostUsd };
   line.data.retrying = null;
   line.data.running = false;
   line.data.state = "idle";
   line.around();
-  // A failure is said once: the end of the turn says it, with a way to try again.
+  turnEnd(line, result);
+}
+
+/** The line at the end of a turn. A failure is said once, here, with a way to try again. */
+export function turnEnd(line: Timeline, result: TurnResult): void {
   const said = line.data.items.findLast((item) => item.kind !== "notice");
   if (result.isError && said?.kind === "text" && said.text.trim() === result.result.trim()) line.remove(new Set([said.key]));
   line.add({
@@ -183,8 +198,15 @@ function finish(line: Timeline, result: TurnResult): void {
     text: result.isError ? result.result : "",
     durationMs: result.durationMs,
     costUsd: result.totalCostUsd,
-    denials: result.permissionDenials?.length ?? 0,
+    denials: deniedHere(line, result),
   });
+}
+
+/** The result names every denial of the conversation; those of this turn belong to calls after its prompt. */
+function deniedHere(line: Timeline, result: TurnResult): number {
+  const start = line.data.items.findLastIndex((item) => item.kind === "end");
+  const calls = new Set(line.data.items.slice(start + 1).flatMap((item) => (item.kind === "tool" ? [item.key] : [])));
+  return (result.permissionDenials ?? []).filter((denial) => calls.has(denial.toolUseId)).length;
 }
 
 function clearRetry(line: Timeline): void {

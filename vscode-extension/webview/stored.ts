@@ -23,6 +23,7 @@ export function takeMessage(line: Timeline, message: StoredMessage, parent = mes
   }
   const results = blocks.filter((block) => block.type === "tool_result");
   for (const block of results) toolResult(line, block);
+  if (message.kind === "file" || message.kind === "folder") return attach(line, message.kind, blocks);
   if (isMeta(message) || results.length > 0) return;
   const text = textIn(blocks);
   if (line.data.items.some((item) => item.kind === "user" && item.messageId === message.id)) return;
@@ -78,6 +79,17 @@ function assistantBlock(line: Timeline, message: StoredMessage, block: Block): v
     default:
       break;
   }
+}
+
+/** A mentioned file or folder: named under the words that mentioned it, with how much of it went along. */
+function attach(line: Timeline, kind: "file" | "folder", blocks: Block[]): void {
+  const item = line.data.items.findLast((each) => each.kind === "user");
+  const path = /^The user mentioned (.*):$/s.exec(String(blocks[0]?.["text"] ?? ""))?.[1];
+  if (item?.kind !== "user" || !path || item.attached?.some((each) => each.path === path)) return;
+  const lines = textIn(blocks.slice(1)).split("\n").filter((each) => each.trim()).length;
+  const adds = lines === 0 ? "" : kind === "folder" ? `list of ${lines === 1 ? "one file" : `${lines} files`}` : lines === 1 ? "one line" : `${lines} lines`;
+  item.attached = [...(item.attached ?? []), { kind, path, adds }];
+  line.touch(item.key);
 }
 
 function toolResult(line: Timeline, block: Block): void {

@@ -86,7 +86,10 @@ export class Timeline {
     return item;
   }
 
+  /** The same words twice in a row are said once. */
   notice(level: NoticeItem["level"], text: string, detail?: string): void {
+    const last = this.data.items.at(-1);
+    if (last?.kind === "notice" && last.level === level && last.text === text && last.detail === detail) return;
     this.add({ kind: "notice", key: this.mint("notice"), level, text, ...(detail ? { detail } : {}) });
   }
 
@@ -111,6 +114,13 @@ export class Timeline {
     });
     if (kept.length === this.data.items.length) return;
     this.data.items = kept;
+    this.reindex();
+    this.change.structure = true;
+  }
+
+  /** Takes out one item and nothing else. */
+  drop(key: string): void {
+    this.data.items = this.data.items.filter((item) => item.key !== key);
     this.reindex();
     this.change.structure = true;
   }

@@ -41,7 +41,7 @@ export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
   );
   details.addEventListener("toggle", () => host.setOpen(item.key, details.open));
   const body = h("div", { class: "tool-body" });
-  if (edit) body.append(diffView(edit.before, edit.after, edit.path, host));
+  if (edit) body.append(diffView(edit.fragments, edit.path, host));
   else if (item.input) body.append(inputView(item.input, host));
   else if (item.partialJson) body.append(h("pre", { class: "partial" }, item.partialJson.slice(-2000)));
   if (item.children.length > 0) {
@@ -82,6 +82,11 @@ function inputView(input: Json, host: ToolHost): HTMLElement {
 
 interface ShownEdit {
   path: string;
+  /** The places that change, in the order they were given; they may be far apart. */
+  fragments: Fragment[];
+}
+
+export interface Fragment {
   before: string;
   after: string;
 }
@@ -92,20 +97,22 @@ export function editOf(item: { tool: string; input: Json | null }): ShownEdit | 
   const text = (name: string): string => (typeof input?.[name] === "string" ? String(input[name]) : "");
   if (!input || !text("file_path")) return null;
   const path = text("file_path");
-  if (item.tool === "Edit") return { path, before: text("old_string"), after: text("new_string") };
-  if (item.tool === "Write") return { path, before: "", after: text("content") };
+  if (item.tool === "Edit") return { path, fragments: [{ before: text("old_string"), after: text("new_string") }] };
+  if (item.tool === "Write") return { path, fragments: [{ before: "", after: text("content") }] };
   if (item.tool === "MultiEdit" && Array.isArray(input["edits"])) {
     const edits = input["edits"] as { old_string?: string; new_string?: string }[];
-    return { path, before: edits.map((each) => each.old_string ?? "").join("\n"), after: edits.map((each) => each.new_string ?? "").join("\n") };
+    return { path, fragments: edits.map((each) => ({ before: each.old_string ?? "", after: each.new_string ?? "" })) };
   }
   return null;
 }
 
-export function diffView(before: string, after: string, path: string, host: Pick<ToolHost, "openFile" | "short">): HTMLElement {
-  const lines = diffLines(before, after);
-  const added = lines.filter((line) => line.sign === "+").length;
-  const removed = lines.filter((line) => line.sign === "-").length;
-  const shown = withContext(lines, 3).slice(0, 400);
+/** Fragments that do not touch are told apart by a line between them. */
+export function diffView(fragments: readonly Fragment[], path: string, host: Pick<ToolHost, "openFile" | "short">): HTMLElement {
+  const parts = fragments.map(({ before, after }) => diffLines(before, after));
+  const counted = (sign: DiffLine["sign"]): number => parts.flat().filter((line) => line.sign === sign).length;
+  const added = counted("+");
+  const removed = counted("-");
+  const shown = parts.flatMap((lines, at) => [...(at > 0 ? [null] : []), ...withContext(lines, 3)]).slice(0, 400);
   return h(
     "div",
     { class: "diff", role: "group", "aria-label": `change of ${path}: ${added} lines added, ${removed} removed` },

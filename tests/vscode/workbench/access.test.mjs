@@ -1,10 +1,10 @@
 // For everyone: what screen readers are given, the keyboard alone, contrast in four themes, a narrow side bar, words from right to left.
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
-import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { after, before } from "node:test";
+import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
-const RICH = `# A heading\n\nSome **words** with \`code\` and a [link](https://example.org).\n\n> quoted\n\n| name | value |\n|---|---|\n| ${LONG} | 1 |\n\n\`\`\`python\nvalue = "${LONG}"  # a line that is longer than the view is wide\n\`\`\`\n\n1. one\n2. two\n\n${LONG}${LONG}`;
+const RICH = `# A heading\n\nSome **words** with \`code\`, \`src/app.py:3\`, src/app.py:3 and a [link](https://example.org).\n\n> quoted\n\n| name | value |\n|---|---|\n| ${LONG} | 1 |\n\n\`\`\`python\nvalue = "${LONG}"  # a line that is longer than the view is wide\n\`\`\`\n\n1. one\n2. two\n\n${LONG}${LONG}`;
 const HEBREW = "שלום, מה זה עושה?";
 const THEMES = [
   ["Dark Modern", ".vs-dark", 4],
@@ -15,24 +15,18 @@ const THEMES = [
 const INTERACTIVE = new Set(["button", "textbox", "searchbox", "combobox", "checkbox", "radio", "link", "listbox", "option", "spinbutton", "DisclosureTriangle", "PopUpButton", "MenuListPopup", "MenuListOption"]);
 
 const bench = new Workbench();
-let shown = 0;
 
 before(async () => {
   bench.write({ "app.py": "speed = 1\n", "limits.py": "speed = 2\n", "notes.md": "# Notes\n" });
   await bench.start();
 });
 after(() => bench.stop());
-afterEach(async (context) => {
-  shown += 1;
-  if (!context.passed) await bench.recover(`access-failed-${shown}`);
-});
 
-const scene = (name, run) => test(name, { timeout: SCENE }, run);
+const scene = scenes(bench, "access");
 const lastCall = async () => (await bench.api.calls()).at(-1);
 const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
 const box = () => bench.chat.locator("textarea.prompt");
-/** Whether keys arrive in the box: the page remembers a focus of its own while another part of the window has the keys. */
-const typesInBox = () => bench.chat.locator("body").evaluate(() => document.hasFocus() && document.activeElement?.classList.contains("prompt"));
+const typesInBox = () => bench.typesInBox();
 const QUESTIONS = [
   { header: "Database", question: "Which database?", multiSelect: false, options: [{ label: "SQLite", description: "one file" }, { label: "Postgres", description: "a server" }] },
   { header: "Extras", question: "Which extras?", multiSelect: true, options: [{ label: "Tests", description: "" }, { label: "Docs", description: "" }] },
@@ -138,23 +132,21 @@ scene("from opening the chat to a hunk that is in, without the mouse", async () 
   await bench.openFile("app.py");
   for (const frame of bench.page.frames()) await frame.evaluate(() => window.addEventListener("mousedown", () => (window.moused = true), true)).catch(() => {});
   const keys = bench.page.keyboard;
-  await keys.press("Control+Alt+I");
+  await bench.key("Control+Alt+I");
   await until(typesInBox, "the focus in the box");
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "app.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "app.py", old_string: "speed = 1", new_string: "speed = 2" } }] }, { blocks: ["Faster."] });
   await keys.type("make it faster");
   await keys.press("Enter");
   await bench.page.locator(".review-widget").filter({ hasText: "speed = 2" }).first().waitFor();
   assert.equal(await typesInBox(), true, "the focus stays where one types");
-  await until(async () => {
-    await keys.press("Alt+F5");
-    return /Ln 1,/.test(await bench.page.locator(".statusbar").textContent()) && bench.page.locator(".editor-instance .monaco-editor.focused").count();
-  }, "the cursor on the hunk");
-  await keys.press("Control+Alt+Y");
+  await bench.key("Alt+F5");
+  await until(async () => /Ln 1,/.test(await bench.page.locator(".statusbar").textContent()), "the cursor on the hunk");
+  await bench.key("Control+Alt+Y");
   await until(async () => /speed = 2/.test(await bench.editorText()), "the hunk in the buffer");
   await answer("Faster.");
   assert.match(textOf(toolResults(await lastCall()).at(-1)), /app\.py/);
   await keys.press("Control+S");
-  await until(() => bench.read("app.py") === "speed = 2\n", "the file on disk");
+  await bench.saved("app.py", "speed = 2\n");
   await until(async () => (await bench.page.locator(".review-widget, .codelens-decoration a").count()) === 0, "nothing left of the hunk but its text");
   const moused = await Promise.all(bench.page.frames().map((frame) => frame.evaluate(() => window.moused === true).catch(() => false)));
   assert.deepEqual(moused.filter(Boolean), []);

@@ -2,15 +2,14 @@
 // images and files brought in, changed minds, the editor's own places to ask from, and what is said when things fail.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { PYTHON, SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { after, before } from "node:test";
+import { PYTHON, scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const bench = new Workbench();
-let shown = 0;
 
 before(async () => {
   bench.write({ "app.py": "speed = 1\n", "two.py": "second = 2\n", "draft.txt": "old words\n", "notes.txt": "notes\n", "place.py": "# here\n", "docs/guide.md": "# Guide\n" });
@@ -21,12 +20,8 @@ before(async () => {
   await bench.start({ theme: "Default Light Modern", settings: { "files.autoSave": "off", "git.enabled": true, "git.openRepositoryInParentFolders": "never" } });
 });
 after(() => bench.stop());
-afterEach(async (context) => {
-  shown += 1;
-  if (!context.passed) await bench.recover(`everyday-failed-${shown}`);
-});
 
-const scene = (name, run) => test(name, { timeout: SCENE }, run);
+const scene = scenes(bench, "everyday");
 const calls = () => bench.api.calls();
 const lastCall = async () => (await calls()).at(-1);
 const said = async () => JSON.stringify((await lastCall()).messages);
@@ -37,7 +32,7 @@ const toast = (text) => bench.page.locator(".notifications-toasts .notification-
 const pick = (text) => bench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: text }).first();
 const toPlace = async (name) => {
   await bench.openFile(name);
-  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.intoEditor();
 };
 const theme = async (name, mark) => {
   await bench.command("Preferences: Color Theme");
@@ -129,7 +124,8 @@ scene("a running turn is steered, tried again, forked and rewound together with 
   const first = bench.chat.locator(".row.user").first();
   await first.hover();
   await first.locator('button[aria-label="Fork from here"]').click();
-  await until(async () => (await bench.chat.locator(".row.end").count()) === 0, "the fork, which ends before that message");
+  await until(async () => (await bench.chat.locator(".row.user, .row.end").count()) === 0, "the fork, which ends before that message");
+  await until(async () => (await box().inputValue()) === "make it faster", "its words in the box, to be said differently");
   await bench.api.script({ blocks: ["In the fork."] });
   await bench.say("another way");
   await answer("In the fork.");
@@ -184,9 +180,9 @@ scene("code from an answer is copied, inserted at the cursor, and applied as an 
   await answer("Applied.");
   await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
   await bench.page.locator('.tab.active[data-resource-name="place.py"]').waitFor();
-  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.intoEditor();
   await bench.page.keyboard.press("Control+S");
-  await until(() => bench.read("place.py") === "# there\nplaced = True\n", "both changes on disk");
+  await bench.saved("place.py", "# there\nplaced = True\n");
 });
 
 scene("what the agent changed is saved before its command runs, and the user's own unsaved words are left alone", async () => {
@@ -232,7 +228,7 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
   await toPlace("two.py");
   await bench.page.keyboard.press("Control+Home");
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "two.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "two.py", old_string: "second = 2\n", new_string: "second = 2.0\n" } }] }, { blocks: ["Done at the cursor."] });
-  await bench.page.keyboard.press("Control+Alt+K");
+  await bench.key("Control+Alt+K");
   const input = bench.page.locator(".quick-input-widget input[type=text]");
   await input.waitFor();
   await bench.shot("inline");
@@ -243,10 +239,10 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
   await answer("Done at the cursor.");
   assert.match(JSON.stringify((await calls()).at(-3).messages), /make it a float[^"]*two\.py:1/);
 
-  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.intoEditor();
   await bench.page.keyboard.press("Control+Home");
   await bench.page.keyboard.press("Shift+End");
-  await bench.page.keyboard.press("Control+Alt+L");
+  await bench.key("Control+Alt+L");
   await bench.chat.locator(".chip").filter({ hasText: "two.py:1" }).waitFor();
 
   await bench.page.keyboard.press("Control+Backquote");
@@ -318,7 +314,7 @@ scene("an ask that was in view is told when someone looks away from it", async (
 scene("a conversation is held and an ask allowed with the keyboard alone, in high contrast", async () => {
   await theme("Dark High Contrast", ".hc-black");
   await bench.newChat();
-  await bench.page.keyboard.press("Control+Alt+I");
+  await bench.key("Control+Alt+I");
   await until(async () => box().evaluate((element) => element === document.activeElement && document.hasFocus()), "the focus in the box");
   await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch keyed.txt", description: "By keys" } }] }, { blocks: ["Keys suffice.\n\n```python\nx = 1\n```"] });
   await bench.page.keyboard.type("only keys");
@@ -394,11 +390,9 @@ scene("a damaged conversation, a missing Python and an old one are said in plain
 
 scene("a server that says hello and then cannot load the rest of itself is said with the reason, and tried again", async () => {
   // An installation that lost a part of itself, as after an upgrade that was cut off.
-  const torn = join(bench.home, "torn");
-  mkdirSync(torn);
-  writeFileSync(join(torn, "sitecustomize.py"), "import sys\nsys.modules['assent.sessions.hub'] = None\n");
+  const torn = "import sys; sys.modules['assent.sessions.hub'] = None; from assent.cli.main import main; sys.exit(main(['serve', '--stdio']))";
   const python = join(bench.home, "torn-python");
-  writeFileSync(python, `#!/bin/sh\nPYTHONPATH="${torn}:$PYTHONPATH" exec "${PYTHON}" "$@"\n`, { mode: 0o755 });
+  writeFileSync(python, `#!/bin/sh\ncase "$*" in *assent.cli.main*serve*) exec "${PYTHON}" -I -c "${torn}" ;; esac\nexec "${PYTHON}" "$@"\n`, { mode: 0o755 });
   bench.machine({ "assent.server.python": python });
   const panel = bench.chat.locator(".banner.server.error");
   await panel.filter({ hasText: "The Assent server did not start" }).filter({ hasText: "assent.sessions.hub" }).waitFor();

@@ -4,14 +4,13 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { PYTHON, ROOT, SCENE, until, Workbench } from "./harness.mjs";
+import { after, before } from "node:test";
+import { PYTHON, ROOT, scenes, until, Workbench } from "./harness.mjs";
 
 const bench = new Workbench();
 const programs = join(bench.home, "bin");
 const panel = () => bench.chat.locator(".banner.server");
 const button = (name) => panel().getByRole("button", { name });
-let shown = 0;
 
 before(async () => {
   const vsix = process.env.ASSENT_VSIX ?? join(bench.home, "assent.vsix");
@@ -25,12 +24,8 @@ before(async () => {
   await bench.start({ vsix, env: { PATH: programs, PIP_NO_INDEX: "1", PIP_FIND_LINKS: wheels, ANTHROPIC_BASE_URL: "" } });
 });
 after(() => bench.stop());
-afterEach(async (context) => {
-  shown += 1;
-  if (!context.passed) await bench.recover(`first-run-failed-${shown}`);
-});
 
-const scene = (name, run) => test(name, { timeout: SCENE }, run);
+const scene = scenes(bench, "first-run");
 
 scene("without any Python the installed package says so, and what to do", async () => {
   await panel().filter({ hasText: "Assent needs Python, and none was found" }).filter({ hasText: "Install Python 3.11 or newer" }).waitFor();

@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
@@ -22,6 +23,52 @@ const { chromium } = createRequire(join(CACHE, "playwright/"))("playwright-core"
 /** Bounds, not speeds: all of this takes a moment on a quiet machine, and much longer on a busy one with two cores. */
 export const PATIENCE = Number(process.env.ASSENT_PATIENCE ?? 150_000);
 export const SCENE = 600_000;
+
+/** The workbench itself failed, not the extension in it: what happened is in the message. */
+export class WorkbenchTrouble extends Error {
+  name = "WorkbenchTrouble";
+}
+
+/**
+ * Makes the `scene` of a file. Scenes run in the order they stand in, in one workbench; each begins a chat of its own, and
+ * files that one scene changes are not those of another unless its name says so. After a failure the window is opened
+ * anew, so that the next scene finds nothing of this one.
+ */
+export function scenes(bench, prefix) {
+  let shown = 0;
+  return (name, run) =>
+    test(name, { timeout: SCENE }, async () => {
+      shown += 1;
+      try {
+        await run();
+      } catch (error) {
+        const trouble = await bench.trouble();
+        await bench.recover(`${prefix}-failed-${shown}`);
+        throw trouble ? new WorkbenchTrouble(`${trouble}; meanwhile: ${error.message}`, { cause: error }) : error;
+      }
+    });
+}
+
+/**
+ * What a key of ours needs before it is pressed: who has the keyboard, and what on the screen shows that its `when` holds.
+ * The proofs are drawn from the same context keys, or after them.
+ */
+const KEYS = {
+  "Control+Alt+I": {},
+  "Control+Alt+K": { focus: "editor" },
+  "Control+Alt+L": { focus: "editor" },
+  "Alt+F5": { seen: (page) => page.locator(".pane-header").filter({ hasText: "Review" }) },
+  "Shift+Alt+F5": { seen: (page) => page.locator(".pane-header").filter({ hasText: "Review" }) },
+  "Control+Alt+Y": { focus: "review", seen: hunkButton },
+  "Control+Alt+N": { focus: "review", seen: hunkButton },
+  "Control+Alt+E": { focus: "review", seen: hunkButton },
+  "Control+Alt+W": { seen: (page) => page.locator(".statusbar-item").filter({ hasText: "waits for you" }) },
+};
+
+/** Offered over the editor by the same condition as the keys on a hunk. */
+function hunkButton(page) {
+  return page.locator('.editor-group-container.active .title .action-label[aria-label^="Next Hunk"]').first();
+}
 
 function required(name) {
   const value = process.env[name];
@@ -48,6 +95,11 @@ export class Workbench {
 
   read(name) {
     return readFileSync(join(this.folder, name), "utf8");
+  }
+
+  /** Waits for a file to be this on disk: the editor empties it before it writes, and a look in between finds nothing. */
+  async saved(name, text) {
+    await until(() => this.read(name) === text, `${name} to be ${JSON.stringify(text)} on disk`);
   }
 
   /**
@@ -81,13 +133,14 @@ export class Workbench {
   async openWindow(open = this.folder) {
     const kind = open.endsWith(".code-workspace") ? "workspace" : "folder";
     this.page = await this.context.newPage();
+    this.page.on("crash", () => (this.crashed = true));
     // On a machine that is busy the workbench now and then gives up reading a workspace and opens it without its folders.
     for (let tries = 1, opened = false; !opened; tries += 1) {
       await this.page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(open)}`);
       await this.page.locator(".monaco-workbench").waitFor();
       const named = this.page.locator(".part.titlebar").filter({ hasText: basename(open, ".code-workspace") });
       opened = await named.waitFor({ timeout: PATIENCE / 2 }).then(() => kind === "folder" || this.showsFolders(open), () => false);
-      if (!opened && tries === 5) throw new Error(`the workbench does not open ${open}`);
+      if (!opened && tries === 5) throw new WorkbenchTrouble(`it does not open ${open} with its folders`);
     }
     await this.openChat();
     return this.page;
@@ -150,12 +203,18 @@ export class Workbench {
     await until(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok, "code-server to be healthy");
   }
 
-  /** A window that had the chat open shows it again by itself; a click on its icon would then hide it. */
+  /**
+   * A window that had the chat open shows it again by itself, in its own time; a click on the icon would then hide it. The
+   * key only ever shows it, so it may be pressed again where the window was not listening yet.
+   */
   async openChat() {
-    const item = this.page.locator(".activitybar .action-item").filter({ has: this.page.locator('a.action-label[aria-label^="Assent"]') }).first();
-    await item.waitFor();
-    if (!/\bchecked\b/.test(await item.getAttribute("class"))) await item.click();
-    await this.chat.locator("body[data-session] textarea.prompt").waitFor({ state: "attached" });
+    await this.page.locator('.activitybar a.action-label[aria-label^="Assent"]').first().waitFor();
+    const prompt = this.chat.locator("body[data-session] textarea.prompt");
+    await until(async () => {
+      if (!(await prompt.count())) await this.key("Control+Alt+I");
+      await prompt.waitFor({ state: "attached", timeout: 15_000 });
+      return true;
+    }, "the chat to be shown");
   }
 
   /** The chat page, two frames down. */
@@ -180,6 +239,38 @@ export class Workbench {
     const box = this.chat.locator("textarea.prompt");
     await box.fill(text);
     await box.press("Enter");
+  }
+
+  /** Presses a key of ours once, when it can be taken: see KEYS. */
+  async key(name) {
+    const needs = KEYS[name];
+    if (!needs) throw new Error(`${name} is no key of ours`);
+    if (needs.seen) await needs.seen(this.page).waitFor();
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+    if (needs.focus) await until(() => this.focused(needs.focus), `the keyboard to be in the ${needs.focus}, before ${name}`);
+    await this.page.keyboard.press(name);
+  }
+
+  /** Whether keys arrive in the text of the active editor; `review`: there, or in the thread of a hunk. */
+  focused(where) {
+    return this.page.evaluate((where) => {
+      const element = document.activeElement;
+      const inside = document.hasFocus() && element?.closest(".editor-group-container.active .monaco-editor") != null;
+      return inside && (where === "review" || element.closest(".review-widget") === null);
+    }, where);
+  }
+
+  /** Whether keys arrive in the chat's box: the page remembers a focus of its own while another part has the keys. */
+  typesInBox() {
+    return this.chat.locator("body").evaluate(() => document.hasFocus() && document.activeElement?.classList.contains("prompt"));
+  }
+
+  /** Puts the keyboard into the text of the active editor, as a click does. */
+  async intoEditor() {
+    await until(async () => {
+      await this.page.locator(".editor-group-container.active .editor-instance .view-lines").first().click();
+      return this.focused("editor");
+    }, "the keyboard in the editor");
   }
 
   async command(name) {
@@ -255,13 +346,32 @@ export class Workbench {
     await this.page.screenshot({ path: join(SHOTS, `${name}.png`) });
   }
 
-  /** After a scene that failed: a picture, what was told and logged, and nothing of it left in the way of the next one. */
+  /** What is wrong with the workbench itself, in words; empty when it is not to blame. */
+  async trouble() {
+    const server = this.children.at(-1);
+    if (server && (server.exitCode !== null || server.signalCode !== null)) return `code-server ended (${server.exitCode ?? server.signalCode})`;
+    if (this.crashed) return "the page crashed";
+    if (!this.page || this.page.isClosed()) return "the page is closed";
+    if (!this.descendants().some((each) => each.command.includes("--type=extensionHost"))) return "there is no extension host";
+    const said = await this.page.locator(".monaco-dialog-box, .notification-list-item").allTextContents().catch(() => []);
+    return said.find((text) => /extension host (terminated|unexpectedly)|cannot reconnect|attempting to reconnect/i.test(text)) ?? "";
+  }
+
+  /** After a scene that failed: a picture, what was told and logged, and a fresh window for the next one. */
   async recover(name) {
     await this.shot(name).catch(() => {});
     const told = await this.page?.locator(".notification-list-item").allTextContents().catch(() => []);
     console.log(`${name}: notifications ${JSON.stringify(told)}\n${this.ownLog().slice(-4000)}`);
     await this.api?.forget().catch(() => {});
-    for (let times = 0; times < 2; times += 1) await this.page?.keyboard.press("Escape").catch(() => {});
+    await this.reopen().catch((error) => console.log(`${name}: the window was not opened anew: ${error.message}`));
+  }
+
+  /** The same window, opened anew. */
+  async reopen() {
+    this.crashed = false;
+    await this.page.reload();
+    await this.page.locator(".monaco-workbench").waitFor();
+    await this.openChat();
   }
 
   /** What our extension wrote to its output channel in every window so far, and what our servers wrote down. */

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { after, before } from "node:test";
+import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const STATS = `"""Small statistics helpers."""
 
@@ -33,20 +33,15 @@ const THEME = ":root { --accent: red; }\na { color: var(--accent); }\nb{color:va
 const BULB = '.editor-instance [class*="codicon-light-bulb"], .editor-instance [class*="codicon-lightbulb"], .editor-instance [class*="gutter-lightbulb"]';
 
 const bench = new Workbench();
-let shown = 0;
 
 before(async () => {
-  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "keys.py": "# numbers\none = 1\n\n\n\ntwo = 2\n", "after.py": "slow = True\n", "broken.json": '{\n  "answer": \n}\n', "theme.css": THEME, "first.py": "one = 1\n", "second.py": "two = 2\n", "typed.txt": "" });
+  bench.write({ "stats.py": STATS, "notes.md": "# Notes\n", "undone.py": "count = 1\n", "keys.py": "# numbers\none = 1\n\n\n\ntwo = 2\n", "after.py": "slow = True\n", "broken.json": '{\n  "answer": \n}\n', "theme.css": THEME, "first.py": "one = 1\n", "second.py": "two = 2\n", "typed.txt": "" });
   await bench.start();
 });
 after(() => bench.stop());
-afterEach(async (context) => {
-  shown += 1;
-  if (!context.passed) await bench.recover(`failed-${shown}`);
-});
 
 const readSettings = () => [".assent/settings.json", ".assent/settings.local.json"].map((name) => (existsSync(join(bench.folder, name)) ? bench.read(name) : "")).join();
-const scene = (name, run) => test(name, { timeout: SCENE }, run);
+const scene = scenes(bench, "main");
 const lastCall = async () => (await bench.api.calls()).at(-1);
 const ended = () => bench.chat.locator(".row.end").last().waitFor();
 const thread = (text) => bench.page.locator(".review-widget").filter({ hasText: text }).first();
@@ -168,14 +163,20 @@ scene("an edit is reviewed hunk by hunk in the editor, and file and model are to
   const result = toolResults(await lastCall()).at(-1);
   assert.match(textOf(result), /1 of 2/);
   assert.match(textOf(result), /a spread is never negative/);
-  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.intoEditor();
   await bench.page.keyboard.press("Control+S");
-  await until(() => bench.read("stats.py").includes("if count == 0"), "the file on disk");
-  assert.equal(bench.read("stats.py"), STATS.replace(EDITS[0].old_string, EDITS[0].new_string));
+  await bench.saved("stats.py", STATS.replace(EDITS[0].old_string, EDITS[0].new_string));
 });
 
 scene("undo takes an accepted hunk back out of the buffer", async () => {
-  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.newChat();
+  await bench.openFile("undone.py");
+  await bench.api.script(READ("undone.py"), { blocks: [{ tool: "Edit", input: { file_path: "undone.py", old_string: "count = 1", new_string: "if count == 0: pass" } }] }, { blocks: ["Guarded."] });
+  await bench.say("guard it");
+  await bench.page.locator(".codelens-decoration a").filter({ hasText: "Accept" }).first().click();
+  await until(async () => /if count == 0/.test(await bench.editorText()), "the accepted hunk in the buffer");
+  await bench.chat.locator(".row.text").filter({ hasText: "Guarded." }).waitFor();
+  await bench.intoEditor();
   await bench.page.keyboard.press("Control+Z");
   await until(async () => !/if count == 0/.test(await bench.editorText()), "the old text");
   await bench.page.keyboard.press("Control+Shift+Z");
@@ -192,9 +193,9 @@ scene("a hunk is changed before it is accepted, found and decided with keys alon
   await bench.page.locator(".editor-instance .view-line").first().click();
   await bench.page.keyboard.press("Control+Home");
   await bench.page.keyboard.type("# mine\n");
-  await bench.page.keyboard.press("Alt+F5");
+  await bench.key("Alt+F5");
   await until(async () => (await bench.page.locator(".statusbar").textContent()).includes("Ln 3,"), "the cursor on the first hunk's line");
-  await bench.page.keyboard.press("Control+Alt+E");
+  await bench.key("Control+Alt+E");
   const editing = thread("Hunk 1 of 2").locator(".edit-container .monaco-editor");
   await editing.waitFor();
   await editing.click();
@@ -203,7 +204,7 @@ scene("a hunk is changed before it is accepted, found and decided with keys alon
   await thread("Hunk 1 of 2").locator(".form-actions .monaco-button").filter({ hasText: "Accept as Edited" }).click();
   await until(async () => /one = 1\.5/.test(await bench.editorText()), "the user's own text in the buffer");
   await bench.page.locator(".editor-instance .view-line").filter({ hasText: "two" }).click();
-  await bench.page.keyboard.press("Control+Alt+Y");
+  await bench.key("Control+Alt+Y");
   await ended();
   assert.equal(await bench.editorText().then((text) => text.trim()), "# mine\n# numbers\none = 1.5  # by hand\n\n\n\ntwo = 2.0");
   assert.match(textOf(toolResults(await lastCall()).at(-1)), /one = 1\.5 {2}# by hand/);
@@ -239,7 +240,7 @@ scene("changes in several files are listed and decided file by file, and nothing
   );
   await bench.say("make both floats");
   await bench.chat.locator(".row.text").filter({ hasText: "Type on." }).waitFor();
-  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.intoEditor();
   await bench.page.keyboard.type("I am");
   await bench.api.release("typing");
   await bench.chat.locator(".row.text").filter({ hasText: "Both changed." }).waitFor();
@@ -518,9 +519,16 @@ scene("a queued message is taken back, another one changed, and the queue outliv
   bench.killServer();
   await until(async () => (await queued.locator(".queued-text").allTextContents()).join() === "still wanted,well worded" && (await bench.chat.locator(".interrupted").count()) > 0, "the queue after the crash");
   await bench.api.release("queue");
-  await bench.api.script({ blocks: ["Went on."] }, { blocks: ["To the third."] }, { blocks: ["To the fourth."] });
+  await bench.api.script({ blocks: ["Went on."] });
   await bench.chat.locator(".interrupted").getByRole("button", { name: "Try again" }).click();
-  await bench.chat.locator(".row.text").filter({ hasText: "To the fourth." }).waitFor();
+  await bench.chat.locator(".row.text").filter({ hasText: "Went on." }).waitFor();
+  await ended();
+  assert.equal(await queued.filter({ hasText: "not sent" }).count(), 2, "what waited starts only when it is sent");
+  for (const [text, answer] of [["still wanted", "To the third."], ["well worded", "To the fourth."]]) {
+    await bench.api.script({ blocks: [answer] });
+    await queued.filter({ hasText: text }).getByRole("button", { name: "Send now" }).click();
+    await bench.chat.locator(".row.text").filter({ hasText: answer }).waitFor();
+  }
   assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["first", "still wanted", "well worded"]);
   assert.doesNotMatch(JSON.stringify((await lastCall()).messages), /never mind|badly worded/);
 });

@@ -1,8 +1,8 @@
 // Every place of the editor to ask from: lightbulb, context menus, palette. And what the palette does not offer when it cannot work.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { after, afterEach, before, test } from "node:test";
-import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { after, before } from "node:test";
+import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const SHAPES = "export function area(width: number, height: number): number {\n  return width * height;\n}\n";
 const ROOM = 'import { area } from "./shapes";\n\nexport const floor = area(3, 4);\n';
@@ -24,7 +24,6 @@ const NEEDS = {
 const ALWAYS = ["Choose Python…", "Get Started", "New Chat", "New Chat in Editor Tab", "Open Chat in Editor Tab", "Open Settings", "Report Issue…", "Restart Server", "Set API Key…", "Show Chat History", "Show Log", "Trust This Workspace's Settings", "Write Commit Message"];
 
 const bench = new Workbench();
-let shown = 0;
 
 before(async () => {
   bench.write({ "shapes.ts": SHAPES, "room.ts": ROOM, "plain.txt": "plain\n", "changed.txt": "before\n", "three.txt": "one\n\n\n\ntwo\n\n\n\nthree\n", "tsconfig.json": "{}\n" });
@@ -36,12 +35,8 @@ before(async () => {
   await bench.start({ settings: { "git.enabled": true, "git.openRepositoryInParentFolders": "never", "scm.alwaysShowRepositories": true, "typescript.disableAutomaticTypeAcquisition": true, "explorer.autoReveal": false } });
 });
 after(() => bench.stop());
-afterEach(async (context) => {
-  shown += 1;
-  if (!context.passed) await bench.recover(`places-failed-${shown}`);
-});
 
-const scene = (name, run) => test(name, { timeout: SCENE }, run);
+const scene = scenes(bench, "places");
 const lastCall = async () => (await bench.api.calls()).at(-1);
 const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
 const box = () => bench.chat.locator("textarea.prompt");
@@ -134,7 +129,7 @@ scene("the palette offers only what can be done now", async () => {
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "plain.txt" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "plain.txt", old_string: "plain", new_string: "fancy" } }] }, { blocks: ["Then not."] });
   await bench.say("change it");
   await thread("fancy").waitFor();
-  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.intoEditor();
   await until(async () => (offered = await palette()).has("Accept Hunk"), "commands on hunks");
   present(offered, [...ALWAYS, ...NEEDS.file, ...NEEDS.hunks, ...NEEDS.turn, ...NEEDS.chat]);
   absent(offered, NEEDS.terminal);
@@ -325,7 +320,7 @@ scene("a rename over two files is reviewed file by file, and the model is told w
   await bench.openFile("shapes.ts");
   assert.match(await bench.editorText(), /function surface/);
   // One undo takes it back, as any edit.
-  await bench.page.locator(".editor-instance .view-lines").first().click();
+  await bench.intoEditor();
   await bench.page.keyboard.press("Control+Z");
   await until(async () => /function area/.test(await bench.editorText()), "the old name again");
 });
@@ -376,7 +371,7 @@ scene("an ask is gone to with a key and denied with a reason by command", async 
   await bench.chat.locator(".card.ask").waitFor();
   await bench.page.keyboard.press("Control+Shift+E");
   await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
-  await bench.page.keyboard.press("Control+Alt+W");
+  await bench.key("Control+Alt+W");
   await bench.chat.locator(".card.ask").waitFor();
   await bench.page.keyboard.press("Control+Shift+E");
   await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
@@ -421,12 +416,12 @@ scene("a hunk is accepted with a note, one left as it was after all, one rejecte
     return (await inFile()) && (await bench.page.locator(".statusbar").textContent()).includes("Ln 9,");
   };
   await until(onThird, "the cursor on the third hunk");
-  await bench.page.keyboard.press("Control+Alt+N");
+  await bench.key("Control+Alt+N");
   await until(async () => (await bench.page.locator(".review-widget").count()) === 1, "one hunk left");
   await until(async () => (await lenses.count()) === 1, "one lens left");
-  await bench.page.keyboard.press("Shift+Alt+F5");
+  await bench.key("Shift+Alt+F5");
   await until(async () => (await bench.page.locator(".statusbar").textContent()).includes("Ln 5,"), "the cursor on the second hunk");
-  await bench.page.keyboard.press("Control+Alt+Y");
+  await bench.key("Control+Alt+Y");
   await answer("Noted.");
   assert.equal((await bench.editorText()).trim(), "ONE\n\n\n\nTWO\n\n\n\nthree");
   const told = textOf(toolResults(await lastCall()).at(-1));

@@ -2,14 +2,13 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { after, before } from "node:test";
+import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const KEY = "key-that-a-person-typed-1234";
 const bench = new Workbench();
 const canary = join(bench.home, "canary");
 const trap = join(bench.home, "trap");
-let shown = 0;
 
 before(async () => {
   writeFileSync(trap, `#!/bin/sh\ntouch ${canary}\n`, { mode: 0o755 });
@@ -21,12 +20,8 @@ before(async () => {
   await bench.start({ trust: true, env: { ANTHROPIC_BASE_URL: "" } });
 });
 after(() => bench.stop());
-afterEach(async (context) => {
-  shown += 1;
-  if (!context.passed) await bench.recover(`strangers-failed-${shown}`);
-});
 
-const scene = (name, run) => test(name, { timeout: SCENE }, run);
+const scene = scenes(bench, "strangers");
 const banner = (text) => bench.chat.locator(".banner").filter({ hasText: text });
 const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
 
@@ -77,14 +72,38 @@ scene("once it is trusted, the project's own rules count, and still none of its 
   await bench.page.locator('.modal-editor-part [aria-label^="Close"]').first().click();
   await bench.page.locator(".workspace-trust-editor").waitFor({ state: "detached" });
   await banner("Withheld until this workspace is trusted").waitFor({ state: "detached" });
+  assert.equal(await banner("is not a setting").count(), 0, "our own section of the settings is never reported as wrong");
   await bench.newChat();
   await bench.ready();
+  assert.equal(await bench.chat.locator("select.mode").inputValue(), "default", "a file of the workspace widens no mode");
   await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch allowed.txt", description: "Allowed by the project's own file" } }] }, { blocks: ["Made it."] });
   await bench.say("make it now");
   await answer("Made it.");
   assert.ok(existsSync(join(bench.folder, "allowed.txt")));
   assert.ok(bench.servers().every((each) => !each.command.includes(trap)));
   assert.notEqual(textOf(toolResults((await bench.api.calls()).at(-1)).at(-1)), "");
+});
+
+scene("the programs a trusted folder names are shown one by one and need a yes of their own", async () => {
+  const until = banner("Withheld until you have seen and trusted it");
+  await until.filter({ hasText: "hooks (SessionStart)" }).waitFor();
+  await until.getByRole("button", { name: "Trust…" }).click();
+  const list = bench.page.locator(".quick-input-widget .monaco-list-row");
+  await list.filter({ hasText: "runs a program on SessionStart" }).filter({ hasText: trap }).waitFor();
+  await bench.shot("trust-items");
+  assert.match(await bench.page.locator(".quick-input-widget .monaco-list-row.focused").innerText(), /Stay restricted/);
+  await bench.page.keyboard.press("Enter");
+  await list.first().waitFor({ state: "hidden" });
+  await until.waitFor();
+  await until.getByRole("button", { name: "Trust…" }).click();
+  await list.filter({ hasText: "Open the whole list" }).click();
+  await bench.page.locator(".editor-instance .view-lines").filter({ hasText: "Hash of all of it" }).waitFor();
+  await bench.shot("trust-list");
+  await until.getByRole("button", { name: "Trust…" }).click();
+  await list.filter({ hasText: "Trust this folder for these 3 items" }).click();
+  await until.waitFor({ state: "detached" });
+  const saved = JSON.parse(readFileSync(join(bench.home, "config", "assent", "trust.json"), "utf8"));
+  assert.deepEqual(Object.values(saved.approved)[0].map((item) => item.kind).sort(), ["hook", "rule", "setting"]);
 });
 
 /** Files below a folder that hold these words. */

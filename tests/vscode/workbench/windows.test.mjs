@@ -3,12 +3,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, afterEach, before, test } from "node:test";
-import { SCENE, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { after, before } from "node:test";
+import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const bench = new Workbench();
 const both = join(bench.home, "both.code-workspace");
-let shown = 0;
 
 before(async () => {
   bench.write({ "app.py": "speed = 1\n" });
@@ -18,12 +17,8 @@ before(async () => {
   await bench.start();
 });
 after(() => bench.stop());
-afterEach(async (context) => {
-  shown += 1;
-  if (!context.passed) await bench.recover(`windows-failed-${shown}`);
-});
 
-const scene = (name, run) => test(name, { timeout: SCENE }, run);
+const scene = scenes(bench, "windows");
 const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
 const act = (name) => bench.chat.locator(`.read-only [data-do="${name}"]`);
 const open = async (title) => {
@@ -39,7 +34,7 @@ async function elsewhere(what, run) {
   try {
     await run(first);
   } catch (error) {
-    await bench.shot(`windows-failed-elsewhere-${shown + 1}`);
+    await bench.shot("windows-failed-elsewhere");
     throw error;
   } finally {
     await leave();

@@ -137,6 +137,8 @@ export interface PermissionResolved {
   askId: string;
   decision?: string;
   by?: string;
+  tool?: string;
+  title?: string;
 }
 
 export interface ElicitationPending {
@@ -165,6 +167,13 @@ export interface EditResolved {
   type: "editResolved";
   proposalId: string;
   decisions: Json[];
+}
+
+export interface ReviewPending {
+  type: "reviewPending";
+  proposalId: string;
+  toolUseId: string;
+  hunks: string[];
 }
 
 export interface Todos {
@@ -206,6 +215,7 @@ export interface Status {
 export interface Queued {
   type: "queued";
   clientMessageId: string | null;
+  kept?: boolean;
 }
 
 export interface Dequeued {
@@ -284,6 +294,7 @@ export type AnyEvent =
   | EditProposed
   | EditUpdated
   | EditResolved
+  | ReviewPending
   | Todos
   | PlanProposed
   | Hook

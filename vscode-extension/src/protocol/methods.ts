@@ -25,6 +25,7 @@ export const METHODS = {
   permissionExplain: "assent/permission/explain",
   complete: "assent/complete",
   documentRead: "assent/document/read",
+  trustGet: "assent/trust/get",
   trustSet: "assent/trust/set",
   mcpList: "assent/mcp/list",
   mcpRestart: "assent/mcp/restart",

@@ -79,6 +79,7 @@ export interface SessionAttach {
 export interface SessionFork {
   sessionId: string;
   messageId?: string;
+  before?: boolean;
 }
 
 export interface SessionRename {
@@ -164,10 +165,16 @@ export interface DocumentRead {
   uri: string;
 }
 
+export interface TrustGet {
+  uri: string;
+}
+
 export interface TrustSet {
   uri: string;
   trusted: boolean;
   remember?: "session" | "always";
+  hash?: string;
+  vouch?: boolean;
 }
 
 export interface McpList {

@@ -27,6 +27,7 @@ export interface Interrupted {
 
 export interface Unqueued {
   unqueued: boolean;
+  prompt?: string | Json[];
 }
 
 export interface SessionInfo {
@@ -55,6 +56,24 @@ export interface WaitingMessage {
   clientMessageId: string;
   prompt: Json[];
   steer: boolean;
+  kept?: boolean;
+}
+
+export interface WaitingReview {
+  proposalId: string;
+  toolUseId: string;
+  hunks: string[];
+}
+
+export interface ShownEvent {
+  event: Json;
+  after?: string;
+}
+
+export interface ContextAndCost {
+  contextTokens: number;
+  contextWindow: number;
+  costUsd: number;
 }
 
 export interface Attached {
@@ -77,6 +96,10 @@ export interface Attached {
   queue?: WaitingMessage[];
   interrupted?: CutTurn;
   damaged?: number;
+  pendingReviews?: WaitingReview[];
+  state?: "idle" | "running" | "waiting";
+  shown?: ShownEvent[];
+  usage?: ContextAndCost;
   readOnly?: boolean;
 }
 
@@ -177,6 +200,23 @@ export interface DocumentText {
 
 export interface Trusted {
   trusted: boolean;
+}
+
+export interface TrustItem {
+  kind: "hook" | "mcpServer" | "env" | "rule" | "setting";
+  name: string;
+  value: string;
+  file: string;
+  dangerous: boolean;
+  change?: "added" | "changed";
+  was?: string;
+}
+
+export interface TrustState {
+  trusted: boolean;
+  hash: string;
+  items: TrustItem[];
+  changed: boolean;
 }
 
 export interface McpServers {
