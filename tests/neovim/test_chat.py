@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from pynvim.api.common import NvimError
 
 from fakeapi import FakeApi, hold, text, tool
 from nvimscreen.scenes import Start, open_chat, send, session
@@ -99,7 +100,10 @@ def test_editing_away_in_the_chats_window_loses_nothing_and_leaves_no_dress(newe
     open_chat(editor)
     send(editor, "find greet")
     editor.see("greeter.py:1:def greet():", "idle")
-    editor.command("wincmd k | edit greeter.py")
+    editor.command("wincmd k")
+    with pytest.raises(NvimError, match="winfixbuf"):
+        editor.command("edit greeter.py")  # by mistake
+    editor.command("edit! greeter.py")
     assert editor.lua("return { vim.wo.winbar, vim.wo.foldmethod }") == ["", "manual"]
     editor.command("Assent chat")
     editor.see("## You", "greeter.py:1:def greet():", "sends · @ files")

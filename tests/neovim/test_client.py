@@ -30,7 +30,7 @@ def test_landed_edits_are_saved_before_a_command_and_nothing_else_is(newest: Sta
     send(editor, "fix it and copy it")
     editor.see("hunk 1 of 1")
     editor.command("Assent accept all")
-    editor.see("$ cp greeter.py seen.txt")
+    editor.see("│$ cp greeter.py seen.txt")
     editor.command("Assent answer allow")
     editor.see("Copied.")
     assert '"Hello"' in (editor.project / "seen.txt").read_text()

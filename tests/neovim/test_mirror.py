@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from assent.lsp.prompts import ACTIONS
 from assent.lsp.protocol.schema import schema
 
 LUA = Path(__file__).parents[2] / "editors" / "neovim" / "lua" / "assent"
@@ -38,3 +39,8 @@ def test_every_event_that_is_drawn_is_listed() -> None:
 def test_the_plugin_says_which_protocol_it_speaks() -> None:
     assert f"M.version = {WIRE['protocol']}" in (LUA / "protocol.lua").read_text()
     assert _strings("modes") == ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"]
+
+
+def test_the_actions_offered_before_the_server_runs_are_those_of_the_server() -> None:
+    offered = re.findall(r'\{ name = "(.*?)", title = "(.*?)", kind = "(.*?)" \}', (LUA / "offers.lua").read_text())
+    assert offered == [(name, action.title, action.kind) for name, action in ACTIONS.items()]

@@ -123,24 +123,6 @@ def test_a_killed_server_loses_nothing_and_the_chat_goes_on(start: Start) -> Non
     editor.see("find greet", "greeter.py:5:def bye():")
 
 
-def test_a_code_action_asks_about_the_selection(start: Start) -> None:
-    editor = start(
-        config="""
-vim.ui.select = function(items, options, done)
-  _G.offered = vim.tbl_map(options.format_item or tostring, items)
-  for _, item in ipairs(items) do
-    if (options.format_item or tostring)(item):find("Explain") then return done(item) end
-  end
-end
-"""
-    )
-    open_chat(editor)
-    editor.command("wincmd h | 1")
-    editor.lua("vim.lsp.buf.code_action()")
-    editor.until(lambda: bool(editor.lua("return _G.offered ~= nil")), "for code actions")
-    assert any("Explain" in title for title in editor.lua("return _G.offered"))
-
-
 def test_the_prompt_completes_files_and_commands(start: Start) -> None:
     editor = start()
     open_chat(editor)
@@ -159,7 +141,9 @@ def test_checkhealth_says_what_is_there(start: Start) -> None:
     assert "offline stand-in" in "\n".join(editor.nvim.current.buffer[:])
 
 
-def test_nothing_is_loaded_before_it_is_used(start: Start) -> None:
+def test_nothing_but_the_offers_is_loaded_before_it_is_used(start: Start) -> None:
     editor = start(config="vim.o.statusline = ''\n")
+    editor.until(lambda: bool(editor.lua("return package.loaded['assent.offers'] ~= nil")), "for the offers")
     loaded = editor.lua("return vim.tbl_filter(function(n) return n:find('^assent') end, vim.tbl_keys(package.loaded))")
-    assert loaded == []
+    assert loaded == ["assent.offers"]
+    assert editor.server_pid() == 0

@@ -108,9 +108,9 @@ def test_parallel_asks_are_answered_one_by_one_and_counted(newest: Start, model:
     editor = newest(env=model.env)
     open_chat(editor)
     send(editor, "make them")
-    editor.see("$ touch one")
+    editor.see("│$ touch one")  # the ask itself: the command stands in the chat before it is asked about
     editor.command("Assent answer allow")
-    editor.see("$ touch two")
+    editor.see("│$ touch two")
     editor.command("Assent answer deny")
     editor.see("One of them.")
     assert (editor.project / "one").exists() and not (editor.project / "two").exists()

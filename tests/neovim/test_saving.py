@@ -25,7 +25,7 @@ def editor(newest: Start, model: FakeApi) -> Neovim:
     send(editor, "fix it and copy it")
     editor.see("hunk 1 of 1")
     editor.command("Assent accept all")
-    editor.see("$ cp greeter.py seen.txt")
+    editor.see("│$ cp greeter.py seen.txt")
     (editor.project / "greeter.py").write_text(THEIRS)
     return editor
 

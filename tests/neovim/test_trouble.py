@@ -87,5 +87,5 @@ def test_wrong_settings_and_unknown_subcommands_are_named(newest: Start) -> None
 def test_checkhealth_says_how_to_get_a_missing_server(newest: Start) -> None:
     editor = newest(server="'no-such-assent', 'serve', '--stdio'")
     editor.command("checkhealth assent")
-    screen = editor.see("no-such-assent was not found", "pip install assent")
+    screen = editor.see("no-such-assent was not found", "pip install assent-lsp")
     assert screen.count("ERROR") == 1

@@ -58,7 +58,7 @@ def test_a_read_only_buffer_is_told_of_instead_of_asked_about_whoever_set_confir
     send(editor, "fix it and copy it")
     editor.see("hunk 1 of 1")
     editor.command("Assent accept all")
-    editor.see("$ cp greeter.py seen.txt")
+    editor.see("│$ cp greeter.py seen.txt")
     write_protected(editor)
     editor.command("Assent answer allow")
     editor.see("Not saved yet: greeter.py", "1  Saved, continue")

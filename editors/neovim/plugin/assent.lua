@@ -42,6 +42,14 @@ vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost" }, {
   end,
 })
 
+-- Code actions, also before the server runs. Scheduled: opening a file does not wait for it.
+local function offer(event)
+  vim.schedule(function()
+    require("assent.offers").attach(event.buf)
+  end)
+end
+vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, { group = "assent_files", callback = offer })
+
 local plugs = {
   chat = "chat",
   ask = "ask",

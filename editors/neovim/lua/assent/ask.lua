@@ -3,6 +3,7 @@ local async = require("assent.async")
 local config = require("assent.config")
 local notice = require("assent.notice")
 local questions = require("assent.questions")
+local session_store = require("assent.session")
 
 local M = {}
 
@@ -32,6 +33,24 @@ local function put_diff(lines, highlights, proposal)
     end
     for _, line in ipairs(lines_of(hunk.newText)) do
       put(lines, highlights, "+ " .. line, "DiffAdd")
+    end
+  end
+end
+
+--- What the ask has to do with a folder that is not trusted.
+---@param ask table
+---@return string?
+local function about_trust(ask)
+  local session = session_store.sessions[ask.sessionId]
+  local cwd = session and session.cwd
+  for _, folder in ipairs(cwd and session_store.status and session_store.status.trust or {}) do
+    local path = vim.uri_to_fname(folder.uri)
+    if not folder.trusted and (cwd == path or vim.startswith(cwd, path .. "/")) then
+      if (ask.reason or ""):find("not trusted", 1, true) then
+        return "This folder is not trusted. :Assent trust ends asks like this one"
+      elseif #(folder.withheld or {}) > 0 then
+        return "This folder is not trusted, so what its own settings allow is asked. :Assent trust ends that"
+      end
     end
   end
 end
@@ -78,6 +97,10 @@ function M.render(ask, most)
     local hidden = #lines - most
     lines = vim.list_slice(lines, 1, most)
     table.insert(lines, ("… %d more lines: press d to see them all"):format(hidden))
+  end
+  local trust = about_trust(ask)
+  if trust then
+    put(lines, highlights, trust, "Comment")
   end
   local rule = ask.suggestions and ask.suggestions[1]
   if rule then

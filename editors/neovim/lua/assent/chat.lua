@@ -1,6 +1,5 @@
 --- The chats: for each session a Markdown buffer that streams, and a prompt below it. How events look in it is for
 --- `drawing`, its windows are for `panes`.
-local client = require("assent.client")
 local config = require("assent.config")
 local documents = require("assent.documents")
 local drawing = require("assent.drawing")
@@ -49,7 +48,7 @@ local function map_keys(chat)
     M.submit(chat)
   end
   local stop = function()
-    session_store.interrupt(session_store.get(chat.id))
+    M.stop(chat.id)
   end
   map("n", keys.send, chat.prompt, send, "send")
   map("i", keys.send_insert, chat.prompt, send, "send")
@@ -85,11 +84,11 @@ local function make(id)
   vim.api.nvim_buf_set_name(bufnr, "assent://chat/" .. id)
   vim.bo[bufnr].bufhidden = "hide"
   vim.bo[bufnr].undolevels = -1
-  vim.bo[bufnr].filetype = "markdown"
-  -- Tree-sitter parses a long Markdown text anew for every piece that streams in: 200 ms each after a few hundred
-  -- messages. The syntax file looks at what is on the screen only.
-  pcall(vim.treesitter.stop, bufnr)
+  -- Not "markdown": plugins that make Markdown pretty would hide parts of commands and paths, and tree-sitter parses a
+  -- long text anew for every piece that streams in. The syntax file looks at what is on the screen only.
+  vim.bo[bufnr].filetype = "assent"
   vim.bo[bufnr].syntax = "markdown"
+  transcript.colour(bufnr)
   vim.bo[bufnr].modifiable = false
   vim.b[bufnr].assent_session = id
   local prompt = vim.api.nvim_create_buf(false, true)
@@ -106,6 +105,8 @@ local function make(id)
     shown = {},
     answering = false,
     notes = 0,
+    calls = {},
+    preparing = {},
   }
   chats[id] = chat
   map_keys(chat)
@@ -115,16 +116,26 @@ local function make(id)
   return chat
 end
 
---- Draw the history that an attach gave, all pages of it.
+--- Events that came while the history before them was not drawn yet.
+---@param chat assent.Chat
+local function release(chat)
+  local held = chat.held or {}
+  chat.held = nil
+  for _, each in ipairs(held) do
+    drawing.event(chat, each.event, each.parentToolUseId)
+  end
+end
+
+--- Draw the history that an attach gave, all pages of it. Events that come meanwhile are drawn after it.
 ---@param chat assent.Chat
 ---@param answer table
 ---@param done fun()
 local function replay(chat, answer, done)
   local pages, interrupted = { answer.messages }, answer.interrupted
+  chat.held = {}
   local draw_all = function()
-    chat.text:clear()
-    chat.shown, chat.answering = {}, false
-    chat.text:batch(function()
+    chat.shown, chat.answering, chat.calls, chat.preparing = {}, false, {}, {}
+    chat.text:anew(function()
       for index = #pages, 1, -1 do
         for _, message in ipairs(pages[index]) do
           drawing.message(chat, vim.tbl_extend("force", message, { replay = true }))
@@ -139,11 +150,17 @@ local function replay(chat, answer, done)
       for _, question in ipairs(answer.pendingElicits) do
         drawing.event(chat, vim.tbl_extend("force", question, { type = "elicitationPending" }))
       end
+      for _, id in ipairs(answer.queued or {}) do
+        drawing.event(chat, { type = "queued", clientMessageId = id })
+      end
+      if answer.readOnly then
+        drawing.note(chat, "*Another window has this conversation open: here it can only be read.*")
+      end
       if interrupted then
         drawing.note(chat, "*The last turn was cut short. `:Assent retry` sends it again.*")
       end
-      chat.answering = answer.running
     end)
+    release(chat)
     done()
   end
   local function older(cursor)
@@ -164,11 +181,16 @@ end
 --- Take up a session: its text if we do not have it, its proposals, and events from here on.
 ---@param id string
 ---@param callback fun(session: assent.Session, chat: assent.Chat)
-local function attach(id, callback)
-  local afresh = not whole(chats[id])
+---@param options { afresh: boolean?, read: boolean?, failed: fun()? }? afresh: all of its text, not only what is new
+local function attach(id, callback, options)
+  options = options or {}
+  local afresh = options.afresh or not whole(chats[id])
   session_store.attach(id, function(session, answer)
     if not session or not answer then
-      return
+      if chats[id] then
+        release(chats[id])
+      end
+      return options.failed and options.failed()
     end
     local chat = make(id)
     documents.attach_prompt(chat.prompt)
@@ -180,13 +202,13 @@ local function attach(id, callback)
       return done()
     end
     replay(chat, answer, done)
-  end, { afresh = afresh })
+  end, { afresh = afresh, read = options.read })
 end
 
 M.take_up = attach
 
 --- The chat of the current session, of a new one, or of the one named.
----@param options { id: string?, new: boolean?, layout: string? }?
+---@param options { id: string?, new: boolean?, layout: string?, read: boolean? }? read: without owning it
 ---@param callback fun(chat: assent.Chat)?
 function M.start(options, callback)
   options = options or {}
@@ -206,10 +228,10 @@ function M.start(options, callback)
     return session_store.new(nil, done)
   end
   local known = session_store.sessions[id]
-  if known and known.connected and whole(chats[id]) and client.running() then
+  if known and session_store.ready(known) and whole(chats[id]) then
     return done(known)
   end
-  attach(id, done)
+  attach(id, done, { read = options.read })
 end
 
 session_store.listen("chat", function(session, event, params)
@@ -224,10 +246,59 @@ session_store.listen("chat", function(session, event, params)
     return
   end
   local chat = chats[session.id]
-  if chat then
-    drawing.event(chat, event, params.parentToolUseId)
+  if not chat then
+    return
   end
+  if event.type == "tombstone" and event.reason == "rewind" and not chat.held then
+    -- Prompts, calls, headings and notes go, and others may come back: the server knows which.
+    chat.held = {}
+    return attach(session.id, function() end, { afresh = true })
+  end
+  if chat.held then
+    return table.insert(chat.held, params)
+  end
+  drawing.event(chat, event, params.parentToolUseId)
 end)
+
+--- Put words back into the prompt, before what stands there.
+---@param chat assent.Chat
+---@param texts string[]
+function M.give_back(chat, texts)
+  local lines = {}
+  for _, text in ipairs(texts) do
+    vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
+  end
+  if #lines == 0 or not vim.api.nvim_buf_is_loaded(chat.prompt) then
+    return
+  end
+  local there = vim.api.nvim_buf_get_lines(chat.prompt, 0, -1, false)
+  if vim.trim(table.concat(there)) ~= "" then
+    vim.list_extend(lines, there)
+  end
+  vim.api.nvim_buf_set_lines(chat.prompt, 0, -1, false, lines)
+end
+
+--- What stands in the prompt of a session, if it has one here.
+---@param id string
+---@return string[]
+function M.words_in_prompt(id)
+  local chat = chats[id]
+  if not chat or not vim.api.nvim_buf_is_loaded(chat.prompt) then
+    return {}
+  end
+  local text = table.concat(vim.api.nvim_buf_get_lines(chat.prompt, 0, -1, false), "\n")
+  return vim.trim(text) ~= "" and { text } or {}
+end
+
+--- Stop the turn. Messages that waited for it are not sent later unasked: they are in the prompt again.
+---@param id string
+function M.stop(id)
+  session_store.interrupt(session_store.get(id), function(prompts)
+    if chats[id] then
+      M.give_back(chats[id], vim.tbl_map(drawing.text_of, prompts))
+    end
+  end)
+end
 
 --- Send what stands in the prompt.
 ---@param chat assent.Chat
@@ -238,19 +309,23 @@ function M.submit(chat)
   end
   vim.cmd.stopinsert()
   vim.api.nvim_buf_set_lines(chat.prompt, 0, -1, false, { "" })
+  panes.all_to_end(chat)
   local session = session_store.get(chat.id)
+  local failed = function()
+    M.give_back(chat, { text })
+  end
   local send = function()
     local busy = session.state ~= "idle"
     session_store.send(session, text, { whenBusy = busy and "steer" or nil }, function(err)
       if err then
-        vim.api.nvim_buf_set_lines(chat.prompt, 0, -1, false, vim.split(text, "\n", { plain = true }))
+        failed()
       end
     end)
   end
-  if session.connected and client.running() then
+  if session_store.ready(session) then
     return send()
   end
-  attach(chat.id, send)
+  attach(chat.id, send, { failed = failed })
 end
 
 return M

@@ -3,6 +3,7 @@
 --- `documents`.
 local config = require("assent.config")
 local notice = require("assent.notice")
+local programs = require("assent.programs")
 
 local M = {}
 
@@ -63,6 +64,18 @@ function M.root()
   return found and vim.fs.dirname(found) or vim.fn.getcwd()
 end
 
+--- The server's command line with its program by its full path; nil when no program outside the project is found.
+---@return string[]?
+function M.command()
+  local command = vim.deepcopy(config.get().cmd)
+  local program = programs.find(command[1], { M.root(), vim.fn.getcwd() })
+  if not program then
+    return nil
+  end
+  command[1] = program
+  return command
+end
+
 --- The client's configuration, for `vim.lsp.start` and for `vim.lsp.enable("assent")`.
 ---@return vim.lsp.ClientConfig
 function M.config()
@@ -72,15 +85,31 @@ function M.config()
     name = "assent",
     -- Neovim would tell of the exit code, too, and send the user to a log that says nothing: we tell what to do.
     cmd = function(dispatchers, full)
-      local extra = full and { cwd = full.cmd_cwd, env = full.cmd_env, detached = full.detached } or {}
+      local extra = { cwd = programs.NEUTRAL }
+      if full then
+        extra = { cwd = full.cmd_cwd or programs.NEUTRAL, env = full.cmd_env, detached = full.detached }
+      end
       local watched = vim.tbl_extend("force", dispatchers, {
         on_exit = function(code, signal)
           ended = { code, signal }
           dispatchers.on_exit(0, 0)
         end,
       })
-      return vim.lsp.rpc.start(own.cmd, watched, extra)
+      local rpc = vim.lsp.rpc.start(assert(M.command(), own.cmd[1] .. " was not found"), watched, extra)
+      local request = rpc.request
+      rpc.request = function(method, params, ...)
+        if method == "textDocument/codeAction" then
+          params = require("assent.actions").with_problems(params)
+        end
+        return request(method, params, ...)
+      end
+      return rpc
     end,
+    commands = {
+      ["assent.ask"] = function(command)
+        require("assent.actions").run(command.arguments[1])
+      end,
+    },
     root_markers = own.root_markers,
     capabilities = vim.lsp.protocol.make_client_capabilities(),
     handlers = require("assent.handlers").all(),
@@ -126,7 +155,7 @@ local function obstacle()
     return problem
   end
   local program = config.get().cmd[1]
-  if vim.fn.executable(program) == 0 then
+  if not M.command() then
     return program
       .. " was not found. Install Assent, or set vim.g.assent = { cmd = { '/path/to/assent', 'serve', '--stdio' } }"
   end

@@ -29,6 +29,11 @@ local function with_range(text, range)
   if not range then
     return text, nil
   end
+  if vim.api.nvim_buf_get_name(range.bufnr) == "" then
+    -- Nothing has a name that the agent could read: the lines go along as they are.
+    local quoted = vim.api.nvim_buf_get_lines(range.bufnr, range.first - 1, range.last, false)
+    return ("%s\n\n~~~~\n%s\n~~~~"):format(text, table.concat(quoted, "\n")), nil
+  end
   require("assent").remember_selection(range.bufnr, range.first, range.last)
   local lines = require("assent.positions").lines(range.bufnr, range.first, range.last)
   return text, { mentions = { { uri = vim.uri_from_bufnr(range.bufnr), range = lines } } }
@@ -48,6 +53,7 @@ end
 local function send(text, range)
   chat().start(nil, function(opened)
     local prompt, extra = with_range(text, range)
+    require("assent.panes").all_to_end(opened)
     sessions().send(sessions().get(opened.id), prompt, extra)
   end)
 end
@@ -72,9 +78,8 @@ end
 ---@param title string
 ---@param lines string[]
 local function show(title, lines)
-  vim.cmd(("botright %dsplit"):format(math.min(#lines + 1, 20)))
   local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_win_set_buf(0, bufnr)
+  require("assent.panes").split_off(bufnr, ("botright %dsplit"):format(math.min(#lines + 1, 20)))
   vim.bo[bufnr].bufhidden = "wipe"
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].modifiable = false
@@ -90,10 +95,10 @@ local function configure(key, choices)
       if not value or value == "" then
         return
       end
-      with_session(requests().session_configure, { [key] = value }, function()
+      with_session(requests().session_configure, { [key] = value }, function(result)
         local session = sessions().get(sessions().current)
-        session[key] = value
-        notice().tell(("%s is now %s"):format(key, value))
+        session[key] = result[key] or session[key] -- what counts now, not what was wished for
+        notice().tell(("%s is now %s"):format(key, session[key]))
         vim.cmd.redrawstatus({ bang = true })
       end)
     end
@@ -117,60 +122,6 @@ local function decide(decision)
     local reason = table.concat(arguments, " ")
     review().decide(decision, scope, reason ~= "" and reason or nil)
   end
-end
-
-local function pick_session()
-  client().request(requests().session_list, { cwd = client().root() }, function(err, result)
-    if err then
-      return notice().report(err)
-    end
-    if #result.sessions == 0 then
-      return notice().tell("no conversations in this project yet; :Assent chat starts one")
-    end
-    vim.ui.select(result.sessions, {
-      prompt = "Conversations",
-      kind = "assent_session",
-      format_item = function(item)
-        return ("%s  (%d turns, $%.2f)"):format(
-          item.title ~= "" and item.title or item.sessionId,
-          item.turns,
-          item.costUsd
-        )
-      end,
-    }, function(choice)
-      if choice then
-        chat().start({ id = choice.sessionId })
-      end
-    end)
-  end)
-end
-
-local function rewind()
-  with_session(requests().session_attach, nil, function(answer)
-    local prompts = vim.tbl_filter(function(message)
-      return message.role == "user" and message.content[1] and message.content[1].type == "text"
-    end, answer.messages)
-    vim.ui.select(prompts, {
-      prompt = "Go back to before",
-      format_item = function(message)
-        return (message.content[1].text:gsub("\n", " "):sub(1, 80))
-      end,
-    }, function(message)
-      if not message then
-        return
-      end
-      vim.ui.select({ "both", "conversation", "code" }, { prompt = "Take back" }, function(what)
-        if not what then
-          return
-        end
-        with_session(requests().session_rewind, { messageId = message.id, restore = what }, function(result)
-          vim.cmd("silent! checktime")
-          notice().tell(("went back; %d files changed"):format(#(result.files or {})))
-          chat().start({ id = sessions().current })
-        end)
-      end)
-    end)
-  end)
 end
 
 local function context()
@@ -250,7 +201,7 @@ M.subcommands = {
       if not current then
         return notice().tell("nothing is running")
       end
-      sessions().interrupt(sessions().get(current))
+      chat().stop(current)
     end,
   },
   retry = {
@@ -260,17 +211,21 @@ M.subcommands = {
       end)
     end,
   },
-  sessions = { run = pick_session },
+  sessions = {
+    run = function()
+      require("assent.conversations").pick()
+    end,
+  },
   review = {
     run = function()
-      review().list()
+      require("assent.review_views").list()
     end,
   },
   accept = { run = decide("accept"), complete = { "file", "all" } },
   reject = { run = decide("reject"), complete = { "file", "all" } },
   edit = {
     run = function()
-      review().edit()
+      require("assent.review_views").edit()
     end,
   },
   next = {
@@ -285,7 +240,7 @@ M.subcommands = {
   },
   diff = {
     run = function()
-      review().diff()
+      require("assent.review_views").diff()
     end,
   },
   answer = {
@@ -303,17 +258,21 @@ M.subcommands = {
     complete = require("assent.protocol").modes,
   },
   model = { run = configure("model") },
-  rewind = { run = rewind },
+  rewind = {
+    run = function()
+      require("assent.conversations").rewind()
+    end,
+  },
   context = { run = context },
   log = { run = log },
   trust = {
     run = function(arguments)
-      local trusted = arguments[1] ~= "no"
-      client().request(requests().trust_set, {
-        uri = vim.uri_from_fname(client().root()),
-        trusted = trusted,
-        remember = "always",
-      }, function(err)
+      -- The server shows what trust would activate, and asks, where there is anything to show.
+      client().request("workspace/executeCommand", {
+        command = "assent.trust",
+        arguments = { vim.uri_from_fname(client().root()), arguments[1] ~= "no" },
+      }, function(err, answer)
+        local trusted = not err and answer.trusted
         notice().tell(
           err and notice().words(err) or (trusted and "this folder is trusted" or "this folder is not trusted")
         )

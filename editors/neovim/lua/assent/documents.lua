@@ -1,5 +1,6 @@
 --- Which buffers the server sees, and that it sees them as they are now.
 local client = require("assent.client")
+local positions = require("assent.positions")
 
 local M = {}
 
@@ -32,6 +33,43 @@ function M.outdated(edit)
     end
   end
   return false
+end
+
+--- One edit that reaches beyond the last line, told in terms of lines that are there. Neovim before 0.12 leaves an
+--- empty line behind otherwise, and the server, which sees another text than it meant, tries again.
+---@param bufnr integer
+---@param edit lsp.TextEdit
+---@return lsp.TextEdit
+function M.within(bufnr, edit)
+  local count = vim.api.nvim_buf_line_count(bufnr)
+  local first, last, text = edit.range.start, edit.range["end"], edit.newText
+  local ends = text == "" or text:sub(-1) == "\n"
+  if last.line < count or first.line == 0 or first.character ~= 0 or not ends or not vim.bo[bufnr].eol then
+    return edit
+  end
+  local function end_of(row)
+    local line = vim.api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ""
+    return { line = row, character = positions.column(line, #line) }
+  end
+  local before = math.min(first.line, count) - 1
+  local range = { start = end_of(before), ["end"] = end_of(count - 1) }
+  return vim.tbl_extend("force", edit, { range = range, newText = text == "" and "" or "\n" .. text:sub(1, -2) })
+end
+
+--- A whole change, with every edit within its buffer.
+---@param edit lsp.WorkspaceEdit
+---@return lsp.WorkspaceEdit
+function M.fitting(edit)
+  local changes = vim.deepcopy(edit.documentChanges)
+  for _, change in ipairs(changes or {}) do
+    local bufnr = change.textDocument and change.edits and positions.buffer_of(change.textDocument.uri)
+    if bufnr then
+      change.edits = vim.tbl_map(function(each)
+        return M.within(bufnr, each)
+      end, change.edits)
+    end
+  end
+  return vim.tbl_extend("force", edit, { documentChanges = changes })
 end
 
 ---@param bufnr integer

@@ -13,6 +13,9 @@ local MOST_DETAIL = 400
 ---@field shown table<string, boolean> ids of messages on the screen
 ---@field answering boolean whether "## Assent" stands above what comes next
 ---@field notes integer how many entries have a made-up key
+---@field calls table<string, string[]> tool calls on the screen, by the message they came in
+---@field preparing table<string, boolean> tool calls whose message has not come yet
+---@field held table[]? events that wait until the history before them is drawn
 
 ---@param text string
 ---@return string[]
@@ -22,7 +25,7 @@ end
 
 ---@param content string|table[]|nil
 ---@return string
-local function text_of(content)
+function M.text_of(content)
   if type(content) == "string" then
     return content
   end
@@ -61,9 +64,15 @@ end
 
 ---@param chat assent.Chat
 ---@param text string
-local function show_prompt(chat, text)
+---@param id string? of its message
+local function show_prompt(chat, text, id)
   chat.answering = false
-  put(chat, "text", vim.list_extend({ "## You", "" }, lines_of(text)))
+  local lines = vim.list_extend({ "## You", "" }, lines_of(text))
+  if not id or chat.text.entries[id] then
+    return put(chat, "text", lines)
+  end
+  chat.shown[id] = true
+  chat.text:add(id, "text", lines, { blank = true })
 end
 
 ---@param chat assent.Chat
@@ -94,24 +103,55 @@ function M.tool_words(tool, title)
   return ("`%s` %s"):format(tool, about)
 end
 
+local WHOLE_COMMAND, BEGINNING = 5, 3
+
+--- A command as it ran, line by line. The middle of a long one folds away, its beginning and its end never do.
+---@param command string
+---@return string[]
+function M.command_lines(command)
+  local lines = vim.split(command:gsub("\n+$", ""), "\n", { plain = true })
+  local shown = #lines > WHOLE_COMMAND and BEGINNING or #lines
+  for index, line in ipairs(lines) do
+    -- The last line stands between this fold and that of the output, which would be one otherwise.
+    local folds = index > shown and index < #lines
+    local prefix = index == 1 and transcript.COMMAND or folds and transcript.REST or transcript.NEXT
+    lines[index] = prefix .. line
+  end
+  return lines
+end
+
+--- What a call is about, in the words its input has for that; a command stands below instead.
+---@param input table
+---@param title string?
+---@return string
+local function about(input, title)
+  if type(input.command) == "string" then
+    return type(input.description) == "string" and input.description or ""
+  end
+  local said = title or input.file_path or input.pattern or input.description or input.url or input.query
+  return type(said) == "string" and said or ""
+end
+
 ---@param chat assent.Chat
 ---@param id string
 ---@param tool string
----@param title string
-local function show_tool(chat, id, tool, title)
-  if chat.text.entries[id] then
-    return chat.text:head(id, "- " .. M.tool_words(tool, title))
+---@param input table?
+---@param title string?
+local function show_tool(chat, id, tool, input, title)
+  local line = "- " .. M.tool_words(tool, input and about(input, title) or "")
+  local entry = chat.text.entries[id]
+  if entry then
+    chat.text:head(id, line)
+  else
+    answer_heading(chat)
+    chat.text:add(id, "tool", { line }, { blank = true })
+    chat.text:state(id, "…", "Comment")
+    entry = chat.text.entries[id]
   end
-  answer_heading(chat)
-  chat.text:add(id, "tool", { "- " .. M.tool_words(tool, title) }, { blank = true })
-  chat.text:state(id, "…", "Comment")
-end
-
----@param input table
----@return string
-local function about(input)
-  local said = input.file_path or input.command or input.pattern or input.description or input.url or input.query
-  return type(said) == "string" and said or ""
+  if input and type(input.command) == "string" and entry and not entry.command then
+    entry.command = true
+    chat.text:extend(id, M.command_lines(input.command))
+  end
 end
 
 ---@param status string
@@ -120,22 +160,44 @@ local function box(status)
   return status == "completed" and "[x]" or status == "in_progress" and "[-]" or "[ ]"
 end
 
+local SHORT_FAILURE, SHORT_SUMMARY = 3, 40
+
+--- Why a call failed or was denied, whole: a few lines as they are, more of them folded under the first.
+---@param chat assent.Chat
+---@param id string
+---@param text string
+---@param summary string
+local function show_failure(chat, id, text, summary)
+  local lines = lines_of(vim.trim(text))
+  local said = summary ~= lines[1] and vim.fn.strdisplaywidth(summary) <= SHORT_SUMMARY and summary or ""
+  chat.text:state(id, "✗ " .. said, "DiagnosticError")
+  local prefix = #lines > SHORT_FAILURE and transcript.ERROR or transcript.FAILED
+  for index, line in ipairs(lines) do
+    lines[index] = (index > 1 and prefix == transcript.FAILED and "    " or prefix) .. line
+  end
+  chat.text:extend(id, lines)
+end
+
 ---@type table<string, fun(chat: assent.Chat, event: table)>
 local draw = {
   turnStarted = function(chat, event)
-    show_prompt(chat, text_of(event.prompt))
+    show_prompt(chat, M.text_of(event.prompt), event.messageId)
   end,
   textDelta = function(chat, event)
+    chat.text:remove("retrying")
     stream(chat, event.blockId, "text", event.text)
   end,
   thinkingDelta = function(chat, event)
+    chat.text:remove("retrying")
     stream(chat, event.blockId, "thinking", event.text)
   end,
   toolPreparing = function(chat, event)
-    show_tool(chat, event.toolUseId, event.tool, "")
+    chat.text:remove("retrying")
+    chat.preparing[event.toolUseId] = true
+    show_tool(chat, event.toolUseId, event.tool)
   end,
   toolStarted = function(chat, event)
-    show_tool(chat, event.toolUseId, event.tool, event.title or "")
+    show_tool(chat, event.toolUseId, event.tool, event.input or {}, event.title)
     chat.text:state(event.toolUseId, "running", "DiagnosticInfo")
   end,
   toolProgress = function(chat, event)
@@ -147,22 +209,17 @@ local draw = {
     if not chat.text.entries[id] then
       return
     end
-    local output = text_of(event.content)
-    local all = lines_of(output)
+    local output = vim.trim(M.text_of(event.content)) == "" and "" or M.text_of(event.content)
     local summary = lines_of(event.summary or "")[1] or ""
-    if summary == "" and event.isError then
-      summary = all[1]
+    if event.isError then
+      return show_failure(chat, id, output ~= "" and output or summary, summary)
     end
     local said_already = chat.text:line(id):find(summary, 1, true) ~= nil
-    chat.text:state(
-      id,
-      (event.isError and "✗ " or "✓ ") .. (said_already and "" or summary),
-      event.isError and "DiagnosticError" or "DiagnosticOk"
-    )
+    chat.text:state(id, "✓ " .. (said_already and "" or summary), "DiagnosticOk")
     if output == "" or vim.trim(output) == vim.trim(summary) then
       return
     end
-    local shown = {}
+    local all, shown = lines_of(output), {}
     for index, line in ipairs(all) do
       if index > MOST_DETAIL then
         table.insert(shown, ("%s… %d more lines"):format(transcript.DETAIL, #all - MOST_DETAIL))
@@ -179,13 +236,22 @@ local draw = {
     M.message(chat, event)
   end,
   tombstone = function(chat, event)
-    for _, list in ipairs({ event.messageIds or {}, event.blockIds or {} }) do
-      for _, id in ipairs(list) do
-        chat.text:remove(id)
-        chat.text:remove(id .. ":1")
-        chat.shown[id] = nil
-      end
+    if event.reason == "snip" then
+      return -- out of the model's view only
     end
+    local gone = vim.list_extend(vim.list_slice(event.messageIds or {}), event.blockIds or {})
+    for _, id in ipairs(gone) do
+      chat.text:remove(id)
+      chat.text:remove(id .. ":1")
+      for _, call in ipairs(chat.calls[id] or {}) do
+        chat.text:remove(call)
+      end
+      chat.shown[id], chat.calls[id] = nil, nil
+    end
+    for call in pairs(chat.preparing) do
+      chat.text:remove(call) -- its message will never come
+    end
+    chat.preparing = {}
   end,
   compacted = function(chat, event)
     local words = "*The conversation was summarised: %d → %d tokens. Nothing above is lost.*"
@@ -217,7 +283,8 @@ local draw = {
     end
   end,
   queued = function(chat, event)
-    chat.text:add("queued:" .. event.clientMessageId, "note", { "*Your message waits its turn.*" }, { blank = true })
+    local words = event.kept and "*A message was not sent: the turn was stopped.*" or "*Your message waits its turn.*"
+    chat.text:add("queued:" .. event.clientMessageId, "note", { words }, { blank = true })
   end,
   dequeued = function(chat, event)
     chat.text:remove("queued:" .. event.clientMessageId)
@@ -290,9 +357,9 @@ function M.message(chat, message)
   end
   chat.shown[message.id] = true
   if message.role == "user" then
-    local text = text_of(message.content)
+    local text = M.text_of(message.content)
     if text ~= "" then
-      show_prompt(chat, text) -- the prompt of a turn comes with turnStarted; this is history, or was steered into it
+      show_prompt(chat, text, message.id) -- that of a turn comes with turnStarted; this is history, or was steered
     end
     for _, block in ipairs(type(message.content) == "table" and message.content or {}) do
       if block.type == "tool_result" and message.replay then
@@ -313,7 +380,9 @@ function M.message(chat, message)
     elseif block.type == "thinking" and not chat.text.entries[message.id] then
       stream(chat, key, "thinking", block.thinking)
     elseif block.type == "tool_use" and (message.replay or chat.text.entries[block.id]) then
-      show_tool(chat, block.id, block.name, about(block.input or {}))
+      show_tool(chat, block.id, block.name, type(block.input) == "table" and block.input or {})
+      chat.preparing[block.id] = nil
+      chat.calls[message.id] = vim.list_extend(chat.calls[message.id] or {}, { block.id })
     end
   end
 end

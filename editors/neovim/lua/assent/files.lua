@@ -28,6 +28,44 @@ function M.load(path)
   return bufnr
 end
 
+--- Show a file in a window for files, without going there. What is in that window stays: without 'hidden' Neovim would
+--- refuse to leave a changed buffer, so the file gets a window of its own then.
+---@param path string
+---@return integer? window
+---@return string? problem why it cannot be shown, in words
+function M.put(path)
+  local loaded, bufnr = pcall(M.load, path)
+  if not loaded then
+    return nil, ("%s cannot be opened: %s"):format(vim.fn.fnamemodify(path, ":~:."), bufnr)
+  end
+  vim.bo[bufnr].buflisted = true
+  local window = require("assent.panes").file_window()
+  local there = vim.api.nvim_win_get_buf(window)
+  local kept = vim.o.hidden or vim.bo[there].bufhidden == "hide" or #vim.fn.win_findbuf(there) > 1
+  if there ~= bufnr and vim.bo[there].modified and not kept then
+    return vim.api.nvim_open_win(bufnr, false, { split = "below", win = window })
+  end
+  local shown, problem = M.unasked(function()
+    vim.api.nvim_win_set_buf(window, bufnr)
+  end)
+  if not shown then
+    return nil, tostring(problem)
+  end
+  return window
+end
+
+--- Show a file and go there.
+---@param path string
+---@return string? problem
+function M.show(path)
+  local window, problem = M.put(path)
+  if not window then
+    return problem
+  end
+  vim.api.nvim_set_current_win(window)
+  vim.cmd("normal! m'")
+end
+
 --- Do this with the user's 'confirm' off: with it on, a write or a change of buffers that would fail asks instead.
 ---@generic T
 ---@param action fun(): T?

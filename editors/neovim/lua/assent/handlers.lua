@@ -26,7 +26,8 @@ function M.all()
       if documents.outdated(params.edit) then
         return { applied = false, failureReason = "the buffer has changed meanwhile" }
       end
-      return vim.lsp.handlers[apply_edit](err, vim.tbl_extend("force", params, { label = false }), context)
+      local fitting = vim.tbl_extend("force", params, { label = false, edit = documents.fitting(params.edit) })
+      return vim.lsp.handlers[apply_edit](err, fitting, context)
     end,
     -- Neovim would print it whole, and a long one would stop the user at "Press ENTER".
     ["window/showMessage"] = function(_, params)

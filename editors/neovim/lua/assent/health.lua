@@ -21,14 +21,14 @@ function M.check()
   if problem then
     return health.error(problem)
   end
-  local command = config.get().cmd
-  if vim.fn.executable(command[1]) == 0 then
-    return health.error(("%s was not found"):format(command[1]), {
-      "Install Assent: pip install assent",
+  local command = require("assent.client").command()
+  if not command then
+    return health.error(("%s was not found outside this project"):format(config.get().cmd[1]), {
+      "Install Assent: pip install assent-lsp",
       "or set vim.g.assent = { cmd = { '/path/to/assent', 'serve', '--stdio' } }",
     })
   end
-  health.ok("server: " .. vim.fn.exepath(command[1]))
+  health.ok("server: " .. command[1])
   local program = {}
   for _, word in ipairs(command) do
     if word == "serve" then
@@ -36,7 +36,9 @@ function M.check()
     end
     table.insert(program, word)
   end
-  local done = vim.system(vim.list_extend(program, { "doctor", "--json" }), { text = true, timeout = 20000 }):wait()
+  vim.list_extend(program, { "doctor", "--json", "--cwd", vim.fn.getcwd() })
+  local neutral = require("assent.programs").NEUTRAL
+  local done = vim.system(program, { text = true, timeout = 20000, cwd = neutral }):wait()
   local ok, findings = pcall(vim.json.decode, done.stdout or "")
   if not ok then
     return health.error("`assent doctor` does not answer: " .. vim.trim(done.stderr or ""))

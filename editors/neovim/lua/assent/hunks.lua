@@ -96,10 +96,33 @@ local function draw_landed(bufnr, hunk, width)
   vim.api.nvim_buf_set_extmark(bufnr, namespace, last, 0, { virt_lines = virtual })
 end
 
+---@type table<string, assent.Block> what is drawn of each pending hunk, by hunkId
+local blocks = {}
+
+---@param hunk table
+---@return assent.Block?
+function M.block(hunk)
+  return blocks[hunk.hunkId]
+end
+
+--- Lines before the first one are not seen unless their windows are scrolled to them.
+---@param bufnr integer
+---@param rows integer
+local function scroll_to_top(bufnr, rows)
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    vim.api.nvim_win_call(window, function()
+      if vim.fn.winsaveview().topline == 1 then
+        vim.fn.winrestview({ topline = 1, topfill = rows })
+      end
+    end)
+  end
+end
+
 ---@param bufnr integer
 ---@param place assent.Place
 ---@param width integer
-local function draw_pending(bufnr, place, width)
+---@param fresh boolean whether its windows have just come
+local function draw_pending(bufnr, place, width, fresh)
   local hunk, keys = place.hunk, config.get().keys
   local total = vim.api.nvim_buf_line_count(bufnr)
   local first = math.min(hunk.range.start.line, total - 1)
@@ -111,9 +134,11 @@ local function draw_pending(bufnr, place, width)
       sign_hl_group = "AssentOldSign",
     })
   end
-  local virtual = {}
+  local virtual, cut = {}, false
   for _, line in ipairs(M.lines(hunk.newText)) do
-    for _, piece in ipairs(M.wrapped(line, width, vim.bo[bufnr].tabstop)) do
+    local pieces = M.wrapped(line, width, vim.bo[bufnr].tabstop)
+    cut = cut or #pieces > MOST_PIECES
+    for _, piece in ipairs(pieces) do
       table.insert(virtual, { { piece, "AssentNew" } })
     end
   end
@@ -134,11 +159,16 @@ local function draw_pending(bufnr, place, width)
     end
   end
   local inserting_on_top = #old == 0 and hunk.range.start.line == 0
-  local anchor = #old > 0 and first + #old - 1 or first - 1
-  vim.api.nvim_buf_set_extmark(bufnr, namespace, math.max(0, math.min(anchor, total - 1)), 0, {
+  local anchor = math.max(0, math.min(#old > 0 and first + #old - 1 or hunk.range.start.line - 1, total - 1))
+  vim.api.nvim_buf_set_extmark(bufnr, namespace, anchor, 0, {
     virt_lines = virtual,
     virt_lines_above = inserting_on_top,
   })
+  local known = blocks[hunk.hunkId]
+  blocks[hunk.hunkId] = { rows = #virtual, before = inserting_on_top and 1 or anchor + 2, cut = cut }
+  if inserting_on_top and (fresh or not known or known.rows ~= #virtual) then
+    scroll_to_top(bufnr, #virtual)
+  end
 end
 
 local function highlights()
@@ -152,43 +182,6 @@ local function highlights()
   }
   for name, target in pairs(links) do
     vim.api.nvim_set_hl(0, name, { link = target, default = true })
-  end
-end
-
----@type table<integer, string[]> keys we mapped, by buffer
-local mapped = {}
-
---- No file has hunks any more: the keys are the user's own again. Until then they stay in every buffer that had some,
---- to go on to the next file.
-function M.release()
-  for bufnr, keys in pairs(mapped) do
-    for _, key in ipairs(keys) do
-      pcall(vim.keymap.del, "n", key, { buffer = bufnr })
-    end
-  end
-  mapped = {}
-end
-
---- Keys for a buffer under review. A key that the user mapped in it stays the user's.
----@param bufnr integer
-local function map(bufnr)
-  if mapped[bufnr] then
-    return
-  end
-  mapped[bufnr] = {}
-  local keys = config.get().keys
-  local actions = { accept = "accept", reject = "reject", edit = "edit", next_hunk = "next", prev_hunk = "prev" }
-  for name, arguments in pairs(actions) do
-    local key = keys[name]
-    local taken = key
-      and vim.api.nvim_buf_call(bufnr, function()
-        return vim.fn.maparg(key, "n", false, true).buffer == 1
-      end)
-    if key and not taken then
-      local command = ("<Cmd>Assent %s<CR>"):format(arguments)
-      vim.keymap.set("n", key, command, { buffer = bufnr, desc = "Assent: " .. arguments })
-      table.insert(mapped[bufnr], key)
-    end
   end
 end
 
@@ -208,18 +201,16 @@ end
 --- Draw these hunks in a buffer, and no others.
 ---@param bufnr integer
 ---@param places assent.Place[]
-function M.draw(bufnr, places)
+---@param fresh boolean? whether a window has just come to show it
+function M.draw(bufnr, places, fresh)
   vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
   local width = #places > 0 and room(bufnr) or 0
   for _, place in ipairs(places) do
     if place.hunk.state == "landed" then
       draw_landed(bufnr, place.hunk, width)
     else
-      draw_pending(bufnr, place, width)
+      draw_pending(bufnr, place, width, fresh == true)
     end
-  end
-  if #places > 0 then
-    map(bufnr)
   end
 end
 
@@ -227,11 +218,4 @@ local group = vim.api.nvim_create_augroup("assent_hunks", { clear = true })
 -- Not with every drawing: each setting of a highlight makes Neovim draw the whole screen anew.
 highlights()
 vim.api.nvim_create_autocmd("ColorScheme", { group = group, callback = highlights })
-vim.api.nvim_create_autocmd({ "BufDelete", "BufWipeout" }, {
-  group = group,
-  callback = function(event)
-    mapped[event.buf] = nil
-  end,
-})
-
 return M

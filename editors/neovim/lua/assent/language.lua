@@ -36,7 +36,7 @@ end
 ---@return vim.lsp.Client[] the user's own servers
 local function servers(filter)
   return vim.tbl_filter(function(each)
-    return each.name ~= "assent"
+    return each.name ~= "assent" and each.name ~= "assent-actions"
   end, vim.lsp.get_clients(filter))
 end
 

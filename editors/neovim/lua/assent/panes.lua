@@ -1,5 +1,6 @@
 --- The windows of a chat: where they open, how they are dressed, how they close. What stands in them is for `chat`.
 local config = require("assent.config")
+local shares = require("assent.shares")
 
 local M = {}
 
@@ -26,6 +27,8 @@ local PLAIN = {
   signcolumn = "no",
   list = false,
   spell = false,
+  winfixwidth = true,
+  winfixbuf = true, -- a file opened by mistake here would take the place of the conversation
 }
 
 ---@param window integer
@@ -39,7 +42,8 @@ local function dress_chat(window)
     foldminlines = 0,
     foldenable = true,
     fillchars = "fold: ,eob: ",
-    conceallevel = 2,
+    conceallevel = 0, -- Markdown would hide the stars and underscores of commands and paths
+    smoothscroll = true, -- the end of a paragraph longer than the window can be seen
     winbar = "%{%v:lua.require'assent'.winbar()%}",
   })
 end
@@ -55,6 +59,26 @@ local function dress_prompt(window)
   })
 end
 
+--- Put the end of the conversation at the bottom of a window.
+---@param window integer
+function M.to_end(window)
+  local bufnr = vim.api.nvim_win_get_buf(window)
+  local last = vim.api.nvim_buf_line_count(bufnr)
+  local text = vim.api.nvim_buf_get_lines(bufnr, last - 1, last, false)[1] or ""
+  pcall(vim.api.nvim_win_set_cursor, window, { last, #text })
+  vim.api.nvim_win_call(window, function()
+    vim.cmd("normal! zb")
+  end)
+end
+
+--- Put the end of the conversation into sight in every window that shows it.
+---@param panes assent.Panes
+function M.all_to_end(panes)
+  for _, window in ipairs(vim.fn.win_findbuf(panes.bufnr)) do
+    M.to_end(window)
+  end
+end
+
 --- Dress every window these buffers come into, however they get there.
 ---@param panes assent.Panes
 function M.follow(panes)
@@ -65,93 +89,131 @@ function M.follow(panes)
       buffer = bufnr,
       callback = function()
         dress(vim.api.nvim_get_current_win())
+        if bufnr == panes.bufnr then
+          M.to_end(vim.api.nvim_get_current_win())
+        end
       end,
     })
   end
 end
 
+--- Show another buffer in a window of ours.
+---@param window integer
 ---@param bufnr integer
+local function show_in(window, bufnr)
+  set(window, { winfixbuf = false })
+  vim.api.nvim_win_set_buf(window, bufnr)
+end
+
+--- A new window that shows this buffer, and has the focus.
+---@param bufnr integer
+---@param command string such as "botright 10split"
+---@return integer window
+function M.split_off(bufnr, command)
+  vim.cmd(command)
+  local window = vim.api.nvim_get_current_win()
+  show_in(window, bufnr) -- a new window has the options of the one it was split from
+  return window
+end
+
+---@param matches fun(bufnr: integer): boolean
 ---@return integer? window on this tab page
-local function window_of(bufnr)
+local function window_with(matches)
   for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    if vim.api.nvim_win_get_buf(window) == bufnr then
+    if matches(vim.api.nvim_win_get_buf(window)) then
       return window
     end
   end
 end
 
----@param panes assent.Panes
----@return integer prompt
-local function float(panes)
-  local columns, rows = vim.o.columns, vim.o.lines
-  local low = config.get().chat.prompt_height
-  local width, height = math.floor(columns * 0.8), math.floor(rows * 0.8)
-  local place = { relative = "editor", width = width, col = math.floor((columns - width) / 2), border = "rounded" }
-  local top = math.floor((rows - height) / 2)
-  local upper =
-    vim.tbl_extend("force", place, { row = top, height = math.max(height - low - 4, 3), title = " Assent " })
-  local lower = vim.tbl_extend("force", place, { row = top + height - low - 2, height = low })
-  dress_chat(vim.api.nvim_open_win(panes.bufnr, true, upper))
-  local prompt = vim.api.nvim_open_win(panes.prompt, true, lower)
-  dress_prompt(prompt)
-  return prompt
+---@param bufnr integer
+---@return integer?
+local function window_of(bufnr)
+  return window_with(function(shown)
+    return shown == bufnr
+  end)
 end
 
-local NARROWEST = 40
+--- Windows on this tab page that show a chat, whichever it is.
+---@return integer? chat
+---@return integer? prompt
+local function windows_of_any()
+  local named = function(filetype)
+    return window_with(function(bufnr)
+      return vim.bo[bufnr].filetype == filetype
+    end)
+  end
+  return named("assent"), named("assent_prompt")
+end
 
---- How wide a chat beside the files is: its share of the screen, but on a small one not too narrow to read.
----@return integer
-local function width()
-  local columns = vim.o.columns
-  return math.max(math.floor(columns * config.get().chat.size), math.min(NARROWEST, math.floor(columns / 2)))
+---@param panes assent.Panes
+---@return integer chat, integer prompt
+local function float(panes)
+  local upper, lower = shares.floats()
+  local window = vim.api.nvim_open_win(panes.bufnr, true, upper)
+  return window, vim.api.nvim_open_win(panes.prompt, true, lower)
 end
 
 ---@param panes assent.Panes
 ---@param layout string
----@return integer prompt
+---@return integer chat, integer prompt
 local function split(panes, layout)
   local own = config.get().chat
+  local window
   if layout == "tab" then
-    vim.cmd.tabnew()
-    vim.bo.bufhidden = "wipe"
+    window = M.split_off(panes.bufnr, "tab split")
   elseif layout == "bottom" then
-    vim.cmd(("botright %dsplit"):format(math.floor(vim.o.lines * own.size)))
+    window = M.split_off(panes.bufnr, ("botright %dsplit"):format(shares.height(own.size)))
   else
     local side = layout == "left" and "topleft" or "botright"
-    vim.cmd(("%s %dvsplit"):format(side, width()))
+    window = M.split_off(panes.bufnr, ("%s %dvsplit"):format(side, shares.width(own.size)))
   end
-  local window = vim.api.nvim_get_current_win()
-  vim.api.nvim_win_set_buf(window, panes.bufnr)
-  dress_chat(window)
-  vim.cmd(("belowright %dsplit"):format(own.prompt_height))
-  local prompt = vim.api.nvim_get_current_win()
-  vim.api.nvim_win_set_buf(prompt, panes.prompt)
-  dress_prompt(prompt)
-  return prompt
+  return window, M.split_off(panes.prompt, ("belowright %dsplit"):format(own.prompt_height))
 end
 
---- Show the chat on this tab page and put the cursor into its prompt.
+--- Show the chat on this tab page and put the cursor into its prompt. Another chat that is there makes place for it.
 ---@param panes assent.Panes
 ---@param layout string? another than the configured one
 function M.open(panes, layout)
   local window, prompt = window_of(panes.bufnr), window_of(panes.prompt)
-  if not (window and prompt) or layout then
+  local known = window and prompt and not layout
+  if not known and not layout then
+    window, prompt = windows_of_any()
+  end
+  if window and prompt and not layout then
+    show_in(window, panes.bufnr)
+    show_in(prompt, panes.prompt)
+  else
     for _, each in pairs({ window, prompt }) do
       pcall(vim.api.nvim_win_close, each, true)
     end
     layout = layout or config.get().chat.layout
-    prompt = layout == "float" and float(panes) or split(panes, layout)
+    local open = layout == "float" and float or split
+    window, prompt = open(panes, layout)
+    shares.give(window, prompt, layout)
+  end
+  dress_chat(window --[[@as integer]])
+  dress_prompt(prompt --[[@as integer]])
+  if not known then
+    M.to_end(window --[[@as integer]])
   end
   vim.api.nvim_set_current_win(prompt --[[@as integer]])
 end
 
 ---@param panes assent.Panes
 function M.close(panes)
+  local ours = {}
   for _, window in ipairs(vim.api.nvim_list_wins()) do
     local bufnr = vim.api.nvim_win_get_buf(window)
-    if (bufnr == panes.bufnr or bufnr == panes.prompt) and #vim.api.nvim_list_wins() > 1 then
-      pcall(vim.api.nvim_win_close, window, true)
+    if bufnr == panes.bufnr or bufnr == panes.prompt then
+      table.insert(ours, window)
     end
+  end
+  if #ours == #vim.api.nvim_list_wins() then
+    M.file_window()
+  end
+  for _, window in ipairs(ours) do
+    pcall(vim.api.nvim_win_close, window, true)
   end
 end
 
@@ -161,7 +223,7 @@ function M.file_window()
   local candidates = { vim.api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr("#")) }
   vim.list_extend(candidates, vim.api.nvim_tabpage_list_wins(0))
   for _, window in ipairs(candidates) do
-    if window ~= 0 and vim.api.nvim_win_get_config(window).relative == "" then
+    if window ~= 0 and vim.api.nvim_win_get_config(window).relative == "" and not vim.wo[window].winfixbuf then
       if vim.bo[vim.api.nvim_win_get_buf(window)].buftype == "" then
         return window
       end

@@ -18,12 +18,14 @@ M.requests = {
   session_configure = "assent/session/configure",
   session_rewind = "assent/session/rewind",
   session_retry = "assent/session/retry",
+  session_unqueue = "assent/session/unqueue",
   session_context = "assent/session/context",
   session_cost = "assent/session/cost",
   edit_list = "assent/edit/list",
   edit_resolve = "assent/edit/resolve",
   complete = "assent/complete",
   document_read = "assent/document/read",
+  trust_get = "assent/trust/get",
   trust_set = "assent/trust/set",
 }
 

@@ -46,28 +46,7 @@ local function diagnostics(params)
     settled = now - changed >= settle
   until settled or now - began >= timeout
   vim.api.nvim_del_autocmd(watch)
-  local list = {}
-  for _, each in ipairs(vim.diagnostic.get(bufnr)) do
-    if each.source ~= "assent" then
-      local line = vim.api.nvim_buf_get_lines(bufnr, each.lnum, each.lnum + 1, false)[1] or ""
-      local last = vim.api.nvim_buf_get_lines(
-        bufnr,
-        each.end_lnum or each.lnum,
-        (each.end_lnum or each.lnum) + 1,
-        false
-      )[1] or ""
-      table.insert(list, {
-        range = {
-          start = { line = each.lnum, character = positions.column(line, each.col) },
-          ["end"] = { line = each.end_lnum or each.lnum, character = positions.column(last, each.end_col or each.col) },
-        },
-        severity = each.severity,
-        code = each.code,
-        source = each.source,
-        message = each.message,
-      })
-    end
-  end
+  local list = require("assent.diagnostics").all(bufnr)
   return { status = "success", version = language.version(bufnr), value = list, settled = settled }
 end
 
@@ -106,14 +85,9 @@ local answers = {
     return { status = "success", value = seen or vim.NIL }
   end,
   openFile = function(params)
-    local bufnr = files.load(vim.uri_to_fname(params.uri))
-    vim.bo[bufnr].buflisted = true
-    local window = require("assent.panes").file_window()
-    local ok, problem = files.unasked(function()
-      vim.api.nvim_win_set_buf(window, bufnr)
-    end)
-    if not ok then
-      return { status = "error", value = tostring(problem) }
+    local window, problem = files.put(vim.uri_to_fname(params.uri))
+    if not window then
+      return { status = "error", value = problem }
     end
     if params.range then
       pcall(vim.api.nvim_win_set_cursor, window, { params.range.start.line + 1, 0 })

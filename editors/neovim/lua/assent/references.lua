@@ -56,8 +56,10 @@ function M.open(cwd)
   if vim.fn.filereadable(path) == 0 then
     return notice.tell("there is no file " .. found.path)
   end
-  vim.api.nvim_set_current_win(require("assent.panes").file_window())
-  vim.cmd.edit(vim.fn.fnameescape(path))
+  local problem = require("assent.files").show(path)
+  if problem then
+    return notice.tell(problem, vim.log.levels.WARN)
+  end
   if found.line then
     pcall(vim.api.nvim_win_set_cursor, 0, { found.line, (found.column or 1) - 1 })
   end

@@ -9,7 +9,9 @@ local notice = require("assent.notice")
 local panes = require("assent.panes")
 local positions = require("assent.positions")
 local protocol = require("assent.protocol")
+local review_keys = require("assent.review_keys")
 local session_store = require("assent.session")
+local sight = require("assent.sight")
 
 local M = {}
 
@@ -53,19 +55,16 @@ function M.pending()
 end
 
 ---@param uri string
-function M.redraw(uri)
+---@param fresh boolean? whether a window has just come to show it
+function M.redraw(uri, fresh)
   local all = M.places()
-  if #all == 0 then
-    hunks.release()
-  end
+  review_keys.keep(#all > 0)
   local bufnr = positions.buffer_of(uri)
   if bufnr then
-    hunks.draw(
-      bufnr,
-      vim.tbl_filter(function(place)
-        return place.uri == uri
-      end, all)
-    )
+    local here = vim.tbl_filter(function(place)
+      return place.uri == uri
+    end, all)
+    hunks.draw(bufnr, here, fresh)
   end
 end
 
@@ -157,9 +156,9 @@ end)
 vim.api.nvim_create_autocmd({ "BufReadPost", "BufWinEnter" }, {
   group = vim.api.nvim_create_augroup("assent_review", { clear = true }),
   callback = function(event)
-    local name = vim.api.nvim_buf_get_name(event.buf)
-    if name ~= "" and vim.bo[event.buf].buftype == "" then
-      M.redraw(vim.uri_from_fname(name))
+    local uri = M.uri_of(event.buf)
+    if uri then
+      M.redraw(uri, true)
     end
   end,
 })
@@ -180,27 +179,59 @@ vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, {
 
 -- Deciding ------------------------------------------------------------------------------------------------------------
 
---- The hunk at the cursor: on its lines, or on the line it hangs on. Never one the user may not be looking at.
----@return assent.Place?
-function M.here()
-  local name = vim.api.nvim_buf_get_name(0)
-  if name == "" then
+--- The document a buffer shows, by the name the server has for it: a link leads to the same file.
+---@param bufnr integer
+---@return string? uri
+function M.uri_of(bufnr)
+  bufnr = bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr
+  local name = vim.api.nvim_buf_get_name(bufnr)
+  if name == "" or vim.bo[bufnr].buftype ~= "" then
     return nil
   end
   local uri = vim.uri_from_fname(name)
-  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  for _, place in ipairs(M.places()) do
-    local first, last = hunks.span(place.hunk)
-    if place.uri == uri and row >= first and row <= last then
-      return place
+  for _, proposal in pairs(proposals) do
+    if proposal.uri ~= uri and positions.buffer_of(proposal.uri) == bufnr then
+      return proposal.uri
     end
   end
+  return uri
+end
+
+---@type { id: string, bufnr: integer, row: integer }? the hunk that was gone to, while the cursor is still there
+local at
+
+--- The row the cursor goes to for a hunk.
+---@param place assent.Place
+---@return integer zero-based
+local function row_of(place)
+  local bufnr = positions.buffer_of(place.uri)
+  local last = bufnr and vim.api.nvim_buf_line_count(bufnr) - 1 or place.hunk.range.start.line
+  return math.max(0, math.min(place.hunk.range.start.line, last))
+end
+
+--- The hunk at the cursor: on its lines, or on the line it hangs on. Never one the user may not be looking at.
+---@return assent.Place?
+function M.here()
+  local bufnr = vim.api.nvim_get_current_buf()
+  local uri = M.uri_of(bufnr)
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local found
+  for _, place in ipairs(uri and M.places() or {}) do
+    local first, last = hunks.span(place.hunk)
+    if place.uri == uri and row >= first and row <= last then
+      if at and at.id == place.hunk.hunkId and at.bufnr == bufnr and at.row == row then
+        return place -- of two on one line, the one gone to
+      end
+      found = found or place
+    end
+  end
+  return found
 end
 
 ---@param place assent.Place
 ---@param decisions table
 ---@param message string?
-local function resolve(place, decisions, message)
+function M.resolve(place, decisions, message)
   documents.flush()
   local owner = owners[place.proposal.proposalId]
   local session = owner and session_store.sessions[owner]
@@ -208,7 +239,7 @@ local function resolve(place, decisions, message)
     -- The server was gone: it knows the proposal again once the session is open.
     return require("assent.chat").take_up(owner, function()
       if proposals[place.proposal.proposalId] then
-        resolve(place, decisions, message)
+        M.resolve(place, decisions, message)
       end
     end)
   end
@@ -227,6 +258,20 @@ local function resolve(place, decisions, message)
   end)
 end
 
+--- Accept a hunk that the user has seen; one that is not on the screen is shown instead.
+---@param place assent.Place
+---@param decide fun(decision: "accept"|"reject")
+local function accept_seen(place, decide)
+  local window = vim.api.nvim_get_current_win()
+  if place.hunk.state ~= "pending" or sight.whole(window, place.hunk) then
+    return decide("accept")
+  end
+  if sight.reveal(window, place.hunk) then
+    return notice.tell("not all of this hunk was on the screen; here it is. Once more accepts it")
+  end
+  require("assent.closeup").open(place, decide)
+end
+
 ---@param decision "accept"|"reject"
 ---@param scope "hunk"|"file"|"all"
 ---@param message string?
@@ -234,17 +279,24 @@ function M.decide(decision, scope, message)
   if scope == "hunk" then
     local place = M.here()
     if not place then
-      return notice.tell("no hunk is here; :Assent next goes to one")
+      local any = #M.places() > 0
+      return notice.tell(any and "no hunk is here; :Assent next goes to one" or "there is nothing to review")
     end
-    return resolve(place, { { hunkId = place.hunk.hunkId, decision = decision } }, message)
+    local decide = function(decided)
+      M.resolve(place, { { hunkId = place.hunk.hunkId, decision = decided } }, message)
+    end
+    if decision == "accept" then
+      return accept_seen(place, decide)
+    end
+    return decide(decision)
   end
-  local here = vim.uri_from_fname(vim.api.nvim_buf_get_name(0))
+  local here = M.uri_of(0)
   local seen = {}
   for _, place in ipairs(M.places()) do
     local id = place.proposal.proposalId
     if not seen[id] and (scope == "all" or place.uri == here) then
       seen[id] = true
-      resolve(place, { all = decision }, message)
+      M.resolve(place, { all = decision }, message)
     end
   end
   if vim.tbl_isempty(seen) then
@@ -252,36 +304,29 @@ function M.decide(decision, scope, message)
   end
 end
 
---- Change the new text of a hunk before it lands: a small buffer whose :w accepts.
-function M.edit()
-  local place = M.here()
-  if not place or place.hunk.state ~= "pending" then
-    return notice.tell("no pending hunk is here")
+--- The hunk before or after the cursor: in this file, then in the next, then from the other end.
+---@param places assent.Place[]
+---@param step 1|-1
+---@return assent.Place
+local function neighbour(places, step)
+  local uri, current = M.uri_of(vim.api.nvim_get_current_buf()) or "", M.here()
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  for offset = 1, #places do
+    local index = step == 1 and offset or #places + 1 - offset
+    local place = places[index]
+    if current and place.hunk.hunkId == current.hunk.hunkId then
+      local standing = row_of(place)
+      if (standing - row) * step <= 0 then
+        return places[index + step] or places[step == 1 and 1 or #places]
+      end
+      return place -- the cursor is on its lines, but not where one goes to
+    end
+    local beyond = place.uri == uri and (row_of(place) - row) * step > 0
+    if beyond or (place.uri ~= uri and (place.uri > uri) == (step == 1)) then
+      return place
+    end
   end
-  local filetype = vim.bo.filetype
-  local lines = hunks.lines(place.hunk.newText)
-  vim.cmd(("belowright %dsplit"):format(math.min(#lines + 2, 15)))
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_win_set_buf(0, bufnr)
-  vim.bo[bufnr].buftype = "acwrite"
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.bo[bufnr].filetype = filetype
-  vim.api.nvim_buf_set_name(bufnr, "assent://hunk/" .. place.hunk.hunkId)
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  vim.bo[bufnr].modified = false
-  vim.wo.winbar = "%#Comment# :w accepts your version · :q leaves it pending"
-  vim.api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = bufnr,
-    callback = function()
-      local ending = place.hunk.newText:sub(-1) == "\n" and "\n" or ""
-      local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), "\n") .. ending
-      vim.bo[bufnr].modified = false
-      resolve(place, { { hunkId = place.hunk.hunkId, decision = "edit", newText = text } })
-      vim.schedule(function()
-        pcall(vim.api.nvim_win_close, vim.fn.bufwinid(bufnr), true)
-      end)
-    end,
-  })
+  return places[step == 1 and 1 or #places]
 end
 
 ---@param step 1|-1
@@ -290,98 +335,24 @@ function M.go(step)
   if #places == 0 then
     return notice.tell("there is nothing to review")
   end
-  local name = vim.api.nvim_buf_get_name(0)
-  local here = name ~= "" and vim.uri_from_fname(name) or ""
-  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local target
-  for index = 1, #places do
-    local place = places[step == 1 and index or #places + 1 - index]
-    local line = place.hunk.range.start.line
-    if place.uri == here and ((step == 1 and line > row) or (step == -1 and line < row)) then
-      target = place
-      break
+  local target = neighbour(places, step)
+  if target.uri ~= M.uri_of(0) then
+    local problem = files.show(vim.uri_to_fname(target.uri))
+    if problem then
+      return notice.tell(problem, vim.log.levels.WARN)
     end
+    M.redraw(target.uri, true)
+  else
+    vim.cmd("normal! m'")
   end
-  if not target then
-    for index = 1, #places do
-      local place = places[step == 1 and index or #places + 1 - index]
-      if (step == 1 and place.uri > here) or (step == -1 and place.uri < here) then
-        target = place
-        break
-      end
-    end
+  local row = math.min(row_of(target), vim.api.nvim_buf_line_count(0) - 1)
+  at = { id = target.hunk.hunkId, bufnr = vim.api.nvim_get_current_buf(), row = row }
+  vim.api.nvim_win_set_cursor(0, { row + 1, 0 })
+  if target.hunk.state == "pending" and not sight.reveal(vim.api.nvim_get_current_win(), target.hunk) then
+    require("assent.closeup").open(target, function(decision)
+      M.resolve(target, { { hunkId = target.hunk.hunkId, decision = decision } })
+    end)
   end
-  target = target or places[step == 1 and 1 or #places]
-  if target.uri ~= here then
-    vim.api.nvim_set_current_win(panes.file_window())
-    vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(target.uri)))
-  end
-  local last = vim.api.nvim_buf_line_count(0)
-  vim.api.nvim_win_set_cursor(0, { math.min(target.hunk.range.start.line + 1, last), 0 })
-end
-
---- All hunks, across files, in the quickfix list.
-function M.list()
-  local items = {}
-  for _, place in ipairs(M.places()) do
-    table.insert(items, {
-      filename = vim.uri_to_fname(place.uri),
-      lnum = place.hunk.range.start.line + 1,
-      text = ("[%s] -%d +%d  %s"):format(
-        place.hunk.state,
-        #hunks.lines(place.hunk.oldText),
-        #hunks.lines(place.hunk.newText),
-        hunks.lines(place.hunk.newText)[1] or ""
-      ),
-    })
-  end
-  if #items == 0 then
-    return notice.tell("there is nothing to review")
-  end
-  vim.fn.setqflist({}, " ", { title = "Assent: hunks to review", items = items })
-  vim.cmd.copen()
-end
-
---- The file beside itself with every pending hunk taken, as a diff.
-function M.diff()
-  local place = M.here()
-  if not place then
-    return notice.tell("no hunk is here; :Assent next goes to one")
-  end
-  local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
-  local filetype = vim.bo.filetype
-  local taken = vim.tbl_filter(function(each)
-    return each.proposal.proposalId == place.proposal.proposalId and each.hunk.state == "pending"
-  end, M.places())
-  for index = #taken, 1, -1 do
-    local hunk = taken[index].hunk
-    local first = hunk.range.start.line
-    for _ = 1, #hunks.lines(hunk.oldText) do
-      table.remove(lines, first + 1)
-    end
-    for offset, line in ipairs(hunks.lines(hunk.newText)) do
-      table.insert(lines, first + offset, line)
-    end
-  end
-  local original = vim.api.nvim_get_current_win()
-  vim.cmd.diffthis()
-  vim.cmd.vnew()
-  local bufnr = vim.api.nvim_get_current_buf()
-  vim.bo[bufnr].buftype, vim.bo[bufnr].bufhidden, vim.bo[bufnr].filetype = "nofile", "wipe", filetype
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  vim.bo[bufnr].modifiable = false
-  vim.wo.winbar = "%#Comment# with every hunk taken · q closes"
-  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = bufnr })
-  vim.cmd.diffthis()
-  M.redraw(place.uri) -- there is less room now
-  vim.api.nvim_create_autocmd("BufWipeout", {
-    buffer = bufnr,
-    callback = function()
-      if vim.api.nvim_win_is_valid(original) then
-        vim.api.nvim_win_call(original, vim.cmd.diffoff)
-      end
-    end,
-  })
 end
 
 return M

@@ -17,6 +17,7 @@ local M = {}
 ---@field usage table?
 ---@field activity string what is happening, in a few words
 ---@field connected boolean
+---@field read_only boolean? another process owns it
 ---@field cwd string where its relative paths begin
 
 ---@type table<string, assent.Session>
@@ -66,6 +67,7 @@ local apply = {
   end,
   status = function(session, event)
     session.state = event.state
+    session.mode, session.model = event.mode or session.mode, event.model or session.model
     if event.state == "idle" then
       session.activity = ""
     end
@@ -188,19 +190,23 @@ end
 --- Attach to a session: live from here, or again after the server was gone. The callback gets the server's answer.
 ---@param id string
 ---@param callback fun(session: assent.Session?, answer: table?)
----@param options { afresh: boolean? }? afresh: all messages, also those that were seen
+---@param options { afresh: boolean?, read: boolean? }? afresh: all messages; read: also while another process owns it
 function M.attach(id, callback, options)
   local session = M.get(id)
-  local params = { sessionId = id }
+  local params = { sessionId = id, readOnly = options and options.read }
   if session.epoch and session.seq > 0 and not (options and options.afresh) then
     params.epoch, params.afterSeq = session.epoch, session.seq
   end
   client.request(protocol.requests.session_attach, params, function(err, answer)
     if err then
-      notice.report(err)
+      if err.data and err.data.kind == "ownedElsewhere" then
+        require("assent.conversations").elsewhere(id, err)
+      else
+        notice.report(err)
+      end
       return callback(nil, nil)
     end
-    session.connected = true
+    session.connected, session.read_only = true, answer.readOnly == true
     session.epoch, session.model, session.mode = answer.epoch, answer.model, answer.mode
     session.todos, session.cwd = answer.todos or {}, answer.cwd or session.cwd
     session.state = answer.running and "running" or "idle"
@@ -213,9 +219,9 @@ function M.attach(id, callback, options)
   end)
 end
 
---- An older page of a session's messages.
+--- A page of a session's messages: the newest, or the one before.
 ---@param id string
----@param cursor string
+---@param cursor string?
 ---@param callback fun(page: table?)
 function M.page(id, cursor, callback)
   client.request(protocol.requests.session_attach, { sessionId = id, cursor = cursor }, function(err, page)
@@ -226,6 +232,13 @@ function M.page(id, cursor, callback)
   end)
 end
 
+--- Whether a session can be sent something right now.
+---@param session assent.Session
+---@return boolean
+function M.ready(session)
+  return session.connected and not session.read_only and client.running() ~= nil
+end
+
 --- The session to act in: the given one, the current one, or a new one.
 ---@param callback fun(session: assent.Session?)
 function M.some(callback)
@@ -233,7 +246,7 @@ function M.some(callback)
   if not session then
     return M.new(nil, callback)
   end
-  if session.connected and client.running() then
+  if M.ready(session) then
     return callback(session)
   end
   M.attach(session.id, callback)
@@ -261,11 +274,26 @@ function M.retry(session)
   client.request(protocol.requests.session_retry, { sessionId = session.id })
 end
 
+--- Stop the turn, and take back what waited for it to end.
 ---@param session assent.Session
-function M.interrupt(session)
-  client.request(protocol.requests.session_interrupt, { sessionId = session.id }, function(err)
+---@param give_back fun(prompts: (string|table[])[])
+function M.interrupt(session, give_back)
+  client.request(protocol.requests.session_interrupt, { sessionId = session.id }, function(err, result)
     if err then
-      notice.report(err)
+      return notice.report(err)
+    end
+    local prompts, left = {}, #(result.queued or {})
+    for index, id in ipairs(result.queued or {}) do
+      local params = { sessionId = session.id, clientMessageId = id }
+      client.request(protocol.requests.session_unqueue, params, function(failed, answer)
+        prompts[index] = not failed and answer.prompt or ""
+        left = left - 1
+        if left == 0 then
+          give_back(vim.tbl_filter(function(prompt)
+            return prompt ~= ""
+          end, prompts))
+        end
+      end)
     end
   end)
 end

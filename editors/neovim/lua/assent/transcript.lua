@@ -11,6 +11,7 @@ local signs = vim.api.nvim_create_namespace("assent_state")
 ---@field first integer extmark of its first line
 ---@field last integer extmark of its last line
 ---@field blank integer how many empty lines stand before its text
+---@field command boolean? whether the command it runs stands below
 
 ---@class assent.Transcript
 ---@field bufnr integer
@@ -21,6 +22,11 @@ Transcript.__index = Transcript
 
 M.DETAIL = "│ "
 M.THINKING = "┊ "
+M.ERROR = "┃ "
+M.COMMAND = "  $ " -- its first line
+M.NEXT = "  ┆ " -- its other lines
+M.REST = "  ╎ " -- the middle of a long one
+M.FAILED = "  ✗ " -- a short error, not folded
 
 ---@param bufnr integer
 ---@return assent.Transcript
@@ -28,7 +34,20 @@ function M.new(bufnr)
   return setmetatable({ bufnr = bufnr, entries = {}, changing = false }, Transcript)
 end
 
---- Change the buffer without moving anyone's cursor, except of windows that stand on its last line: those follow.
+--- Whether a window shows the end and nobody reads in it further up: it goes along with what is added.
+---@param window integer
+---@param last integer the last line
+---@return boolean
+local function follows(window, last)
+  if window == vim.api.nvim_get_current_win() then
+    local mode = vim.api.nvim_get_mode().mode
+    local selecting = mode:match("^[vV\22]") ~= nil
+    return not selecting and vim.api.nvim_win_get_cursor(window)[1] >= last
+  end
+  return vim.fn.line("w$", window) >= last or vim.api.nvim_win_get_cursor(window)[1] >= last
+end
+
+--- Change the buffer without moving anyone's cursor, except in windows that show its end: those follow.
 ---@param change fun()
 function Transcript:change(change)
   local bufnr = self.bufnr
@@ -40,29 +59,23 @@ function Transcript:change(change)
   end
   self.changing = true
   local last = vim.api.nvim_buf_line_count(bufnr)
-  local following = {}
-  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
-    if vim.api.nvim_win_get_cursor(window)[1] >= last then
-      table.insert(following, window)
-    end
-  end
+  local following = vim.tbl_filter(function(window)
+    return follows(window, last)
+  end, vim.fn.win_findbuf(bufnr))
   vim.bo[bufnr].modifiable = true
   local ok, problem = pcall(change)
   self.changing = false
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].modified = false
+  last = vim.api.nvim_buf_line_count(bufnr)
+  local text = vim.api.nvim_buf_get_lines(bufnr, last - 1, last, false)[1] or ""
   for _, window in ipairs(following) do
-    pcall(vim.api.nvim_win_set_cursor, window, { vim.api.nvim_buf_line_count(bufnr), 0 })
+    -- At the end of the line: of a paragraph longer than the window one wants to see the end, too.
+    pcall(vim.api.nvim_win_set_cursor, window, { last, #text })
   end
   if not ok then
     error(problem)
   end
-end
-
---- Many changes as one.
----@param changes fun()
-function Transcript:batch(changes)
-  self:change(changes)
 end
 
 local function is_empty(bufnr)
@@ -77,13 +90,14 @@ function Transcript:rows(entry)
   return first[1] or 0, last[1] or 0
 end
 
---- A new entry at the end.
+--- A new entry at the end; one with the same key goes.
 ---@param key string
 ---@param kind string
 ---@param lines string[]
 ---@param options { blank: boolean? }?
 function Transcript:add(key, kind, lines, options)
   self:change(function()
+    self:remove(key) -- one that is there already would never be found again
     local bufnr = self.bufnr
     local empty = is_empty(bufnr)
     local count = vim.api.nvim_buf_line_count(bufnr)
@@ -205,23 +219,75 @@ function Transcript:clear()
   end
 end
 
---- For 'foldexpr': details and thinking fold away.
+--- Everything anew, for readers who stay where they were as far as the text is the same.
+---@param draw fun()
+function Transcript:anew(draw)
+  if not vim.api.nvim_buf_is_loaded(self.bufnr) then
+    return
+  end
+  local views = {}
+  local last = vim.api.nvim_buf_line_count(self.bufnr)
+  for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
+    if not follows(window, last) then
+      views[window] = vim.api.nvim_win_call(window, vim.fn.winsaveview)
+    end
+  end
+  self:change(function()
+    self:clear()
+    draw()
+  end)
+  for window, view in pairs(views) do
+    vim.api.nvim_win_call(window, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+end
+
+--- What ran is not Markdown: the star of a pattern begins no emphasis, and no link is in it.
+---@param bufnr integer
+function M.colour(bufnr)
+  vim.api.nvim_buf_call(bufnr, function()
+    for _, prefix in ipairs({ M.DETAIL, M.THINKING, M.ERROR, M.COMMAND, M.NEXT, M.REST, M.FAILED }) do
+      vim.cmd(([[syntax match AssentVerbatim /^\V%s\m.*$/]]):format(prefix))
+    end
+    vim.cmd([[syntax match AssentCall /^- `\w\+`\( .*\)\?$/]])
+  end)
+end
+
+--- What a line begins with that folds away, and what its fold is called.
+---@type table<string, string>
+local FOLDED = {
+  [M.DETAIL] = "output",
+  [M.THINKING] = "thought",
+  [M.ERROR] = "error",
+  [M.REST] = "command",
+}
+
+---@param line string
+---@return string? prefix
+local function folded(line)
+  for prefix in pairs(FOLDED) do
+    if vim.startswith(line, prefix) then
+      return prefix
+    end
+  end
+end
+
+--- For 'foldexpr': details and thinking fold away. No two kinds stand next to each other.
 ---@param lnum integer
 ---@return string
 function M.fold(lnum)
-  local line = vim.fn.getline(lnum)
-  if vim.startswith(line, M.DETAIL) or vim.startswith(line, M.THINKING) then
-    return "1"
-  end
-  return "0"
+  return folded(vim.fn.getline(lnum)) and "1" or "0"
 end
 
 ---@return string
 function M.foldtext()
   local first = vim.fn.getline(vim.v.foldstart)
   local count = vim.v.foldend - vim.v.foldstart + 1
-  local what = vim.startswith(first, M.THINKING) and "thought" or "output"
-  return ("  ⋯ %s, %d line%s"):format(what, count, count == 1 and "" or "s")
+  local prefix = folded(first) or M.DETAIL
+  local more = prefix == M.REST and "more " or ""
+  local said = prefix == M.ERROR and ": " .. first:sub(#prefix + 1) or ""
+  return ("  ⋯ %s, %d %sline%s%s"):format(FOLDED[prefix], count, more, count == 1 and "" or "s", said)
 end
 
 return M
