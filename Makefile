@@ -7,14 +7,14 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 # Two files at a time: tests mostly wait for the programs they drive. A worker that dies is not replaced: its successor
 # would run the same test again and die of it too.
-PARALLEL := -n 2 --max-worker-restart 0
+PARALLEL := -n 2 --max-worker-restart 0 --durations 20
 
 # In the plain C locale Python cannot read its own list of folders where the path has an umlaut.
 ifneq ($(filter C POSIX,$(LC_ALL)),)
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: help demo test lint format check checks unit coverage editors torture bench picture clean setup
+.PHONY: help demo test quick flake lint format check checks unit coverage editors torture bench picture clean setup
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,12 +34,21 @@ check: $(VENV)/.tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --warnings
+	$(BIN)/python -I .ci/licences.py
 
 lint: check ## ruff and pyright
 
 format: $(VENV)/.tools ## let ruff tidy the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+# The layers below the fronts, and the heart of the permissions: no spawned servers, no editors.
+QUICK := tests/test_architecture.py tests/context tests/editor tests/engine tests/extensions tests/model tests/sessions \
+  tests/storage $(addprefix tests/permissions/test_,chain.py cases.py flags.py git_lines.py red_team_cases.py rules.py)
+
+quick: $(VENV)/.tools ## the daily loop: lint and the fast tests, in a minute and a half
+	$(BIN)/ruff check
+	$(PYTEST) $(PARALLEL) -m "not torture and not editor" $(QUICK)
 
 unit: $(VENV)/.tools
 	$(PYTEST) $(PARALLEL) -m "not torture and not editor" --ignore tests/permissions tests
@@ -54,6 +63,9 @@ coverage: $(VENV)/.tools
 
 editors: $(VENV)/.tools
 	$(PYTEST) $(PARALLEL) -m "editor and not torture" tests
+
+flake: $(VENV)/.tools ## the real-editor tests N times on a busy machine (N=20), with a table of what ever failed
+	$(BIN)/python tests/flake.py $(or $(N),20)
 
 torture: $(VENV)/.tools ## the long seeded runs
 	$(PYTEST) -m torture tests

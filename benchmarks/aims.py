@@ -47,7 +47,7 @@ AIMS = {
     "a step at 500, CPU; floor: at 10": Aim(limit=1.5, of="ratio"),
     # deciding and searching
     "Decision, median, 200-character command": Aim(limit=1),
-    "Decision, p99, 200-character command": Aim(limit=10),
+    "Decision, p99, 200-character command": Aim(limit=5),
     "Grep, rare word in 50,000 files": Aim(limit=1.3, of="ratio"),
     "Grep, lines of a common word in 50,000 files": Aim(limit=1.3, of="ratio"),
     "Glob, one name in ten of 50,000 files": Aim(limit=1.3, of="ratio"),

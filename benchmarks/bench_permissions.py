@@ -23,6 +23,16 @@ RULES = {
     "deny": ["Bash(curl:*)", "Read(~/.ssh/**)", "Edit(/etc/**)"],
 }
 ROUNDS = 2000
+SLOW_LINES = {
+    "blanks in a sed script": "sed '" + " " * 9900 + "z' README.md",
+    "flags of systemctl": "systemctl " + "--a " * 2400,
+    "variables in an open string": 'echo "' + "$HOME" * 1900 + '\\\n"',
+    "pipes": "a|" * 4900,
+    "wildcards": "ls " + "*/" * 4900,
+    "values": "ls " + "--a=b " * 1600,
+    "quotes": "python -c '" + "\\'" * 4900 + "'",
+}
+"""10 KB each, made to be slow; the aim is under 50 ms."""
 
 
 def main() -> list[dict[str, Any]]:
@@ -38,13 +48,14 @@ def main() -> list[dict[str, Any]]:
         action = action_for("Bash", {"command": COMMAND})
         parser, data = _parser(), COMMAND.encode()
         decided, floor = _timed(lambda: decide(action, context), lambda: parser.parse(data))
+        slowest = max(_once(line, context) for line in SLOW_LINES.values())
     return [
         {"name": f"{what}, 200-character command", "ours": ours, "floor": bare, "unit": "ms", "ratio": ours / bare}
         for what, ours, bare in (
             ("Decision, median", statistics.median(decided), statistics.median(floor)),
             ("Decision, p99", _p99(decided), _p99(floor)),
         )
-    ]
+    ] + [{"name": "Decision, slowest 10 KB line", "ours": slowest, "floor": 50.0, "unit": "ms", "ratio": slowest / 50}]
 
 
 def _timed(*work: Callable[[], object]) -> list[list[float]]:
@@ -57,6 +68,16 @@ def _timed(*work: Callable[[], object]) -> list[list[float]]:
             if number >= 50:  # warm
                 times.append((time.perf_counter() - start) * 1000)
     return taken
+
+
+def _once(line: str, context: PermissionContext) -> float:
+    action = action_for("Bash", {"command": line})
+    taken: list[float] = []
+    for _ in range(5):
+        start = time.perf_counter()
+        decide(action, context)
+        taken.append((time.perf_counter() - start) * 1000)
+    return min(taken)
 
 
 def _p99(times: list[float]) -> float:

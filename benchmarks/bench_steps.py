@@ -22,8 +22,7 @@ Row = dict[str, Any]
 ROUNDS = 7
 STEPS = 20
 TURNS = 1000
-# Commands that run unasked are fenced in by default, which is a row of its own kind; here it is the step that counts.
-SETTINGS: Json = {"sandbox": {"scope": "off"}, "permissions": {"allow": ["Bash(true)"]}}
+SETTINGS: Json = {}  # the defaults: `true` runs unasked because it only reads, and so inside the fence
 
 
 def main() -> list[Row]:

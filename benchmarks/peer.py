@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 Json = dict[str, Any]
-SERVE = [sys.executable, "-m", "assent.cli.main", "serve", "--stdio"]
+SERVE = [sys.executable, "-I", "-m", "assent.cli.main", "serve", "--stdio"]
 
 
 class Peer:

@@ -31,7 +31,7 @@ from acp.schema import (
 
 from acp import Client, RequestError, connect_to_agent
 
-COMMAND = (sys.executable, "-m", "assent.cli.main", "acp")
+COMMAND = (sys.executable, "-I", "-m", "assent.cli.main", "acp")
 PATIENCE = 120.0  # seconds; never reached but on a machine that is stuck
 FIELDS = tuple(ToolCallUpdate.model_fields)
 NOTE = "> **Assent:** "
@@ -232,13 +232,14 @@ async def running(
     capabilities: ClientCapabilities = FILES,
     initialize: bool = True,
     command: tuple[str, ...] = COMMAND,
+    cwd: Path | None = None,
 ) -> AsyncGenerator[Running]:
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env=environment(home, env),
-        cwd=home,
+        cwd=cwd or home,
         limit=64 * 1024 * 1024,
     )
     assert process.stdin is not None and process.stdout is not None

@@ -98,7 +98,7 @@ async def client(editor: Editor, tmp_path: Path) -> AsyncIterator[Client]:
     """The program of the configuration, found by its name on PATH, with its project open."""
     launcher = tmp_path / "bin" / "assent"
     launcher.parent.mkdir()
-    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assent.cli.main "$@" --offline\n')
+    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -m assent.cli.main "$@" --offline\n')
     launcher.chmod(0o755)
     project = tmp_path / "project"
     (project / ".git").mkdir(parents=True)

@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "home" / ".config" / "helix").mkdir(parents=True)
     launcher = tmp_path / "bin" / "assent"
     launcher.parent.mkdir()
-    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m assent.cli.main "$@" --offline\n')
+    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -m assent.cli.main "$@" --offline\n')
     launcher.chmod(0o755)
     return folder
 

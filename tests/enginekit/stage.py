@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -65,6 +66,7 @@ class Recorder:
 @dataclass
 class Spills:
     files: dict[str, str] = field(default_factory=dict[str, str])
+    folder: Path = Path("spill")
 
     def write(self, tool_use_id: str, text: str) -> str:
         path = f"spill/{tool_use_id}.txt"

@@ -41,6 +41,7 @@ class Simple(Tool[TextInput]):
 
 class Echo(Simple):
     name: ClassVar[str] = "Echo"
+    read_only: ClassVar[bool] = True
 
 
 class Change(Simple):
@@ -54,6 +55,7 @@ class Reader(Simple):
     """Named like Read, so that its results can be cleared; `size` characters each, all different."""
 
     name: ClassVar[str] = "Read"
+    read_only: ClassVar[bool] = True
 
     def __init__(self, size: int = 100) -> None:
         super().__init__()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.extensions.memory import MemoryFiles, as_context
+from assent.extensions.memory import MemoryFiles, as_context, refusals
+from oddfiles import ODD, put
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ async def test_imports_are_followed_inside_the_project_and_not_out_of_it(home: P
     (app / "docs" / "not.md").write_text("inside a fence")
     (app / "AGENTS.md").symlink_to(home / ".ssh" / "id")
     found = await files(home).load(str(app))
-    assert [Path(file.path).name for file in found] == ["ASSENT.md", "style.md"]
+    assert [Path(file.path).name for file in found if not file.refused] == ["ASSENT.md", "style.md"]
     assert "PRIVATE" not in as_context(found)
 
 
@@ -67,7 +68,7 @@ async def test_nested_notes_are_those_between_the_project_and_the_file(home: Pat
     assert await source.nested("/etc/passwd", str(app)) == []
 
 
-async def test_a_changed_file_is_read_again_and_an_unreadable_one_is_skipped(home: Path) -> None:
+async def test_a_changed_file_is_read_again_and_an_unreadable_one_is_left_out(home: Path) -> None:
     import os
 
     app = home / "work" / "app"
@@ -75,7 +76,28 @@ async def test_a_changed_file_is_read_again_and_an_unreadable_one_is_skipped(hom
     note.write_text("one")
     (app / "AGENTS.md").mkdir()
     source = files(home)
-    assert [file.text for file in await source.load(str(app))] == ["one"]
+    assert [file.text for file in await source.load(str(app)) if not file.refused] == ["one"]
     note.write_text("two")
     os.utime(note, ns=(1, 1))
-    assert [file.text for file in await source.load(str(app))] == ["two"]
+    assert [file.text for file in await source.load(str(app)) if not file.refused] == ["two"]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ODD)
+async def test_what_stands_where_notes_should_be_is_refused_at_once_and_told(home: Path, kind: str) -> None:
+    app = home / "work" / "app"
+    (app / "AGENTS.md").write_text("good")
+    word = put(kind, app / "ASSENT.md")
+    found = await files(home).load(str(app))
+    assert as_context(found).count("<memory") == 1
+    (told,) = refusals(found)
+    assert str(app / "ASSENT.md") in told
+    assert word in told or "leads out of the project" in told
+
+
+async def test_a_link_out_of_the_project_is_told_and_not_read(home: Path) -> None:
+    app = home / "work" / "app"
+    (app / "ASSENT.md").symlink_to(home / ".ssh" / "id")
+    found = await files(home).load(str(app))
+    assert as_context(found) == ""
+    assert refusals(found) == (f"{app}/ASSENT.md is not used as memory: it leads out of the project",)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
+import orjson
+
 from fakeapi.body import Json, Refused, blocks_of, field, items
 from fakeapi.caching import prefix_segments
 from fakeapi.conversation import check_messages
@@ -160,15 +162,23 @@ def _check_tools(body: Json, limits: Limits) -> None:
 
 
 def _check_schema(at: int, schema: Json) -> None:
+    if schema.get("type") != "object":
+        raise Refused(f"tools.{at}.custom.input_schema.type: Input should be 'object'")
+    if problem := _schema_problem(orjson.dumps(schema)):
+        raise Refused(f"tools.{at}.custom.input_schema: JSON schema is invalid: {problem}")
+
+
+@functools.lru_cache(maxsize=1_000)
+def _schema_problem(schema: bytes) -> str:
+    """Every call brings the same tools: looked at once, for this took most of the time of an answer."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
-    if schema.get("type") != "object":
-        raise Refused(f"tools.{at}.custom.input_schema.type: Input should be 'object'")
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(orjson.loads(schema))
     except SchemaError as problem:
-        raise Refused(f"tools.{at}.custom.input_schema: JSON schema is invalid: {problem.message}") from None
+        return problem.message or "not a schema"
+    return ""
 
 
 def _check_marks(body: Json) -> None:

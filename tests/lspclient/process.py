@@ -6,13 +6,21 @@ import signal
 import sys
 from pathlib import Path
 
-COMMAND = (sys.executable, "-m", "assent.cli.main", "serve", "--stdio")
+COMMAND = (sys.executable, "-I", "-m", "assent.cli.main", "serve", "--stdio")
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 
 
 class Server:
-    def __init__(self, home: Path, *, env: dict[str, str] | None = None, command: tuple[str, ...] = COMMAND) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *,
+        env: dict[str, str] | None = None,
+        command: tuple[str, ...] = COMMAND,
+        cwd: Path | None = None,
+    ) -> None:
         self.home = home
+        self.cwd = cwd or home
         self.command = command
         self.env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | {
             "HOME": str(home),
@@ -40,7 +48,7 @@ class Server:
             stdout=asyncio.subprocess.PIPE,
             stderr=stderr,
             env=self.env,
-            cwd=self.home,
+            cwd=self.cwd,
             limit=1024 * 1024,
         )
         return self.process

@@ -16,7 +16,7 @@ from nvimscreen.watchdog import Watchdog
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = float(os.environ.get("ASSENT_PATIENCE", "120"))  # seconds; only ever spent when something is broken
-SERVER = [sys.executable, "-m", "assent.cli.main", "serve", "--stdio"]
+SERVER = [sys.executable, "-I", "-m", "assent.cli.main", "serve", "--stdio"]
 
 
 def program(version: str) -> str:

@@ -33,7 +33,7 @@ def demo(home: Path) -> str:
     """What a person sees of `make demo` who answers yes twice and leaves."""
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL")}
     env = {**kept, "HOME": str(home), "TMPDIR": str(home)}
-    with Typescript([sys.executable, "-m", "assent.cli.main", "demo"], env=env, cwd=home) as run:
+    with Typescript([sys.executable, "-I", "-m", "assent.cli.main", "demo"], env=env, cwd=home) as run:
         for _ in range(2):
             run.expect("allow? ")
             run.type("y\n")
