@@ -74,7 +74,7 @@ bench: $(VENV)/.tools ## ours against the floor, in one interleaved run
 	$(BIN)/python -m benchmarks
 
 picture: $(VENV)/.tools ## draw the README's picture from a real run
-	PYTHONPATH=tests $(BIN)/python -m terminal.picture docs/demo.svg
+	PYTHONPATH=tests/support $(BIN)/python -m terminal.picture docs/demo.svg
 
 clean: ## remove what was built
 	rm -rf $(VENV) .cache dist out .pytest_cache .ruff_cache .hypothesis .coverage

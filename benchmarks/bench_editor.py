@@ -13,16 +13,16 @@ from typing import Any
 from lsprotocol import types
 from pygls.workspace import TextDocument
 
-from assent.editor.applying import DocumentEdits
+from assent.editor.buffer_edits import DocumentEdits
 from assent.editor.client import NoClient
 from assent.editor.documents import Documents
 from assent.editor.hunks import Hunk, make_hunks
 from assent.editor.landing import Landings
 from assent.editor.proposals import Origin, Proposals
 from assent.editor.rebase import rebase
-from assent.editor.splices import Splice
-from assent.editor.text import split_lines
-from assent.tools.files import DiskWorkspace
+from assent.text.lines import split_lines
+from assent.text.splices import Splice
+from assent.tools.files.workspace import DiskWorkspace
 from assent.types.ports import EditPlan, FileText
 
 LINES = 20_000

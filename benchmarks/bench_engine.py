@@ -17,7 +17,7 @@ import orjson
 
 from assent.engine.config import Deps, QueryEngineConfig, ToolServices
 from assent.engine.query_engine import QueryEngine
-from assent.tools.files import DiskWorkspace
+from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import SessionState, ToolContext
 from assent.types import codec

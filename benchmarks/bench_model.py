@@ -176,7 +176,7 @@ async def _timed(*work: Callable[[], Awaitable[None]]) -> list[float]:
 
 
 def _start_fake(answer: Json) -> tuple["subprocess.Popen[str]", str]:
-    tests = Path(__file__).parents[1] / "tests"
+    tests = Path(__file__).parents[1] / "tests" / "support"
     with tempfile.NamedTemporaryFile(suffix=".json") as script:
         script.write(orjson.dumps([answer]))
         script.flush()

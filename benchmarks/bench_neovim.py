@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def main() -> list[Row]:
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "support"))
     return [*_start_up(), *_typing()]
 
 

@@ -11,7 +11,7 @@ from assent.permissions.actions import action_for
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext
 from assent.permissions.rules import RuleSet
-from assent.permissions.shell_syntax import _parser
+from assent.permissions.shell.syntax.grammar import _parser
 
 COMMAND = (
     "cd src && grep -rn --include='*.py' 'def decide' . | head -20 && git status --short && git diff --stat HEAD~1 -- "

@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
-from assent.sessions import opening
 from assent.sessions.complete import Completion
+from assent.sessions.live import opening
 from assent.storage import transcript
 from assent.storage.index import Index, Summary
 from assent.storage.journal import Journal
@@ -201,7 +201,7 @@ def _parse(path: Path) -> float:
 
 
 def _ripgrep(root: Path) -> float:
-    from assent.tools.ripgrep import system_program
+    from assent.tools.search.ripgrep import system_program
 
     program = system_program()
     if program is None:

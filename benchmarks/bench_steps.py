@@ -155,7 +155,7 @@ def _many_turns(endpoint: Endpoint) -> list[Row]:
 
 def _cached() -> Row:
     """What the strict fake of the Messages API, which keeps a cache as the real one does, counted for one long turn."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
     from fakeapi import FakeApi, text, tool
 
     with FakeApi.threaded() as api:

@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from assent.tools.files import DiskWorkspace
-from assent.tools.jobs import ShellJobs
+from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.process.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
-from assent.tools.ripgrep import system_program
+from assent.tools.search.ripgrep import system_program
 from assent.tools.tool import SessionState, ToolContext
 
 FILES = 50_000

@@ -10,13 +10,14 @@ PACKAGE = Path(__file__).parent.parent / "server" / "assent"
 MIDDLE = {"model", "tools", "permissions", "context", "extensions", "storage", "editor", "stdio"}
 ALLOWED: dict[str, set[str]] = {
     "types": set(),
-    **{layer: {"types"} for layer in MIDDLE},
-    "engine": {"types", *MIDDLE},
-    "sessions": {"types", *MIDDLE, "engine"},
-    "lsp": {"types", *MIDDLE, "engine", "sessions"},
-    "acp": {"types", *MIDDLE, "engine", "sessions"},
-    "cli": {"types", *MIDDLE, "engine", "sessions", "lsp", "acp", "app"},
-    "app": {"types", *MIDDLE, "engine", "sessions", "lsp", "acp"},
+    "text": {"types"},
+    **{layer: {"types", "text"} for layer in MIDDLE},
+    "engine": {"types", "text", *MIDDLE},
+    "sessions": {"types", "text", *MIDDLE, "engine"},
+    "lsp": {"types", "text", *MIDDLE, "engine", "sessions"},
+    "acp": {"types", "text", *MIDDLE, "engine", "sessions"},
+    "cli": {"types", "text", *MIDDLE, "engine", "sessions", "lsp", "acp", "app"},
+    "app": {"types", "text", *MIDDLE, "engine", "sessions", "lsp", "acp"},
 }
 OWNERS = {"pygls": "lsp", "lsprotocol": "lsp", "acp": "acp", "anthropic": "model", "tree_sitter": "permissions"}
 HEAVY = {"anthropic", "mcp", "tree_sitter", "tree_sitter_bash", "jsonschema", "watchfiles", "pypdf"}

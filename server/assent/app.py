@@ -17,7 +17,6 @@ from assent.context.microcompact import endpoint_edit
 from assent.context.thresholds import thresholds
 from assent.editor.client import ClientEdits, NoClient
 from assent.editor.editor import Editor
-from assent.editor.positions import Encoding
 from assent.editor.proposal import Origin
 from assent.editor.proposal import Review as ReviewMode
 from assent.engine.config import BackgroundCall, Deps, QueryEngineConfig, TaskBudget, ToolServices
@@ -30,23 +29,25 @@ from assent.extensions.hooks import InProcessHooks
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
 from assent.model.settings import ModelSettings, model_settings
-from assent.permissions import lookups, shell
+from assent.permissions import lookups
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext
 from assent.permissions.explain import explain
 from assent.permissions.managed import ManagedPolicy
 from assent.permissions.rules import RuleSet, parse_rule
+from assent.permissions.shell import judge as shell
 from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
 from assent.sessions.hub import Sessions
-from assent.sessions.own_commands import run_unasked
+from assent.sessions.live.own_commands import run_unasked
 from assent.storage import paths
 from assent.storage.files import write_atomically
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import EVERYTHING, UNTRUSTED, TrustStore
-from assent.tools import sandbox
-from assent.tools.fence import Fences
-from assent.tools.files import DiskWorkspace
-from assent.tools.jobs import ShellJobs
+from assent.text.positions import Encoding
+from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.process import sandbox
+from assent.tools.process.fence import Fences
+from assent.tools.process.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool, ToolContext
 from assent.types.blocks import Json
@@ -140,7 +141,7 @@ class App:
 
     def warm_up(self) -> None:
         """Load what the first turn needs: the model's SDK and the shell grammar. Runs in a thread."""
-        from assent.permissions.shell_syntax import warm_up as load_grammar
+        from assent.permissions.shell.syntax.grammar import warm_up as load_grammar
 
         load_grammar()
         tighten(paths.data_dir())

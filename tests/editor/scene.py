@@ -8,8 +8,8 @@ import anyio
 import anyio.lowlevel
 
 from assent.editor.editor import Editor
-from assent.editor.positions import Encoding
 from assent.editor.proposals import Origin, ProposalEvent, Review
+from assent.text.positions import Encoding
 from assent.types.ports import EditPlan, FileText
 from fakeeditor import VSCODE, FakeClock, FakeEditor, Habits, MemoryDisk
 

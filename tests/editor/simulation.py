@@ -24,10 +24,10 @@ from anyio.abc import TaskGroup
 
 from assent.editor.editor import Editor
 from assent.editor.hunks import Hunk, make_hunks
-from assent.editor.positions import Encoding
 from assent.editor.proposals import Origin, Review
 from assent.editor.rebase import stands
-from assent.editor.text import same_but_for_eol, split_lines
+from assent.text.lines import same_but_for_eol, split_lines
+from assent.text.positions import Encoding
 from assent.types.errors import ProtocolError, ToolError
 from assent.types.ports import EditPlan
 from fakeeditor import NEOVIM, PLAIN, VSCODE, Char, FakeClock, FakeEditor, Habits, MemoryDisk

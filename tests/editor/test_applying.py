@@ -6,9 +6,9 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from assent.editor.applying import Landing
+from assent.editor.buffer_edits import Landing
 from assent.editor.documents import Document
-from assent.editor.splices import Splice
+from assent.text.splices import Splice
 from editor.scene import URI, Scene, background, settle
 from fakeeditor import NEOVIM, PLAIN, VSCODE, FakeEditor, Habits
 

@@ -371,7 +371,7 @@ async def test_waiting_for_a_closed_file() -> None:
 async def test_bytes_outside_the_hunk_are_unchanged_on_a_real_disk(tmp_path: Path, old: bytes, new: bytes) -> None:
     from assent.editor.client import NoClient
     from assent.editor.editor import Editor
-    from assent.tools.files import DiskWorkspace
+    from assent.tools.files.workspace import DiskWorkspace
 
     file = tmp_path / "a.txt"
     file.write_bytes(old)

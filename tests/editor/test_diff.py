@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from assent.editor.diff import changed_blocks, diff_splices, refined
 from assent.editor.hunks import counts, make_hunks, short_diff
-from assent.editor.splices import Splice, apply_each, apply_together
-from assent.editor.text import at_line_start
+from assent.text.lines import at_line_start
+from assent.text.splices import Splice, apply_each, apply_together
 
 texts = st.text(alphabet="ab\r\n\u2028", max_size=60)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from assent.editor.documents import DocumentEvent, Documents, Expectation, text_sha256
-from assent.editor.splices import Splice, apply_each
+from assent.text.splices import Splice, apply_each
 
 URI = "file:///a.py"
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from assent.editor.splices import Splice
+from assent.text.splices import Splice
 from assent.types.errors import ToolError
 from editor.scene import PATH, URI, Scene, background, settle
 from fakeeditor import PLAIN, VSCODE

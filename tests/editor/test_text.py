@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.editor.positions import (
+from assent.text.lines import LineIndex, at_line_start, same_but_for_eol, split_lines, uniform_eol, with_eol
+from assent.text.positions import (
     Encoding,
     edit_of,
     joined_surrogates,
@@ -12,8 +13,7 @@ from assent.editor.positions import (
     splice_of,
     units,
 )
-from assent.editor.splices import Splice, apply_each, apply_together, in_sequence, inverted, splice, trimmed
-from assent.editor.text import LineIndex, at_line_start, same_but_for_eol, split_lines, uniform_eol, with_eol
+from assent.text.splices import Splice, apply_each, apply_together, in_sequence, inverted, splice, trimmed
 from fakeeditor.buffer import offset_of, position_of
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")

@@ -1,6 +1,6 @@
 import pytest
 
-from assent.editor.uris import path_of, same_document, uri_of
+from assent.text.uris import path_of, same_document, uri_of
 
 
 @pytest.mark.parametrize(

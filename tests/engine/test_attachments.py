@@ -12,7 +12,7 @@ import pytest
 from assent.engine.config import ToolServices
 from assent.engine.input import mentions, parse_token_budget
 from assent.extensions.memory import MemoryFiles
-from assent.tools.files import DiskWorkspace
+from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import SessionState, ToolContext, ToolOutput
 from assent.types.blocks import Json, text_block

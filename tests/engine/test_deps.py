@@ -10,7 +10,7 @@ from assent.engine.config import McpClient, Summary, ToolServices
 from assent.extensions.commands import BUILT_IN
 from assent.model import catalog
 from assent.model.requests import build, decoded
-from assent.tools.files import DiskWorkspace
+from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import ReadMark
 from assent.types.messages import CompactBoundary, PermissionDenial, SystemInit, UserMessage

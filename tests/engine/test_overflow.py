@@ -7,7 +7,7 @@ from pathlib import Path
 from assent.context.collapse import Collapse
 from assent.engine.config import ToolServices
 from assent.extensions.commands import BUILT_IN
-from assent.tools.files import DiskWorkspace
+from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import SessionState
 from assent.types.blocks import Json, text_block, text_of, tool_result_block

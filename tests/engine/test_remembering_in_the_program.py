@@ -10,7 +10,7 @@ import pytest
 
 from assent.app import App, Options, headless
 from assent.cli.ask import Printer
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from fakeapi import FakeApi, Reply, text
 
 NOTE = "what was said in the latest turn"

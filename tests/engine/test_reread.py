@@ -17,7 +17,7 @@ from assent.context.tool_results import BATCH_CHARS
 from assent.engine.config import ToolServices
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.tools.edit import Edit
-from assent.tools.files import DiskWorkspace
+from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import AnyTool, SessionState
 from assent.types.blocks import Json

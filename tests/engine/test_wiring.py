@@ -9,7 +9,7 @@ import pytest
 from assent.app import App, Options, headless
 from assent.cli.ask import Printer
 from assent.extensions.hooks import Hook
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.hooks import HookCall, HookOutcome
 from fakeapi import FakeApi, text

@@ -1,6 +1,6 @@
 """Writes what this version leaves on disk after a few conversations, for later versions to read.
 
-    PYTHONPATH=tests python tests/golden/make.py FOLDER
+    PYTHONPATH=tests:tests/support python tests/golden/make.py FOLDER
 
 FOLDER gets `project`, `data` and `config`. The committed folders beside this file were written by the version they are
 named after, in /tmp/golden, and are never written again: `test_golden.py` opens each of them with today's version.

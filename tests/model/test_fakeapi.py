@@ -298,7 +298,7 @@ async def test_it_runs_as_a_process_with_a_script_from_a_file(tmp_path: Path) ->
     file.write_bytes(orjson.dumps(script))
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "fakeapi", "--script", str(file), stdout=asyncio.subprocess.PIPE,
-        env={"PYTHONPATH": str(Path(__file__).parents[1])},
+        env={"PYTHONPATH": str(Path(__file__).parents[1] / "support")},
     )  # fmt: skip
     try:
         with fail_after(60):

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from assent.permissions.shell_commands import _VERSION_ONLY, COMMANDS
+from assent.permissions.shell.tables.commands import _VERSION_ONLY, COMMANDS
 from assent.types.hardening import SCRUBBED_VARIABLES, hardening_env
 from permissions.scratch import CANARY, Scratch, make_scratch
 

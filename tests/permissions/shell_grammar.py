@@ -7,9 +7,9 @@ manners; lines are joined, nested, redirected and commented. The same seed gives
 from collections.abc import Callable
 from random import Random
 
-from assent.permissions.git_commands import SUBCOMMANDS
-from assent.permissions.git_flags import Subcommand
-from assent.permissions.shell_commands import COMMANDS
+from assent.permissions.shell.tables.commands import COMMANDS
+from assent.permissions.shell.tables.git_commands import SUBCOMMANDS
+from assent.permissions.shell.tables.git_flags import Subcommand
 
 
 def words(text: str) -> list[str]:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from assent.permissions.shell_commands import COMMANDS
-from assent.permissions.shell_find import ALONE, VALUED
-from assent.permissions.shell_options import Flag
-from assent.permissions.shell_programs import TREE_ALONE, TREE_VALUED, XXD_ALONE, XXD_VALUED
-from assent.permissions.text import names
+from assent.permissions.shell.tables.commands import COMMANDS
+from assent.permissions.shell.tables.find import ALONE, VALUED
+from assent.permissions.shell.tables.options import Flag
+from assent.permissions.shell.tables.programs import TREE_ALONE, TREE_VALUED, XXD_ALONE, XXD_VALUED
+from assent.text.words import names
 from permissions.arity_probe import Found, Probe, takes_next_word
 
 PROCESSES = 3

@@ -10,11 +10,11 @@ import anyio
 import pytest
 
 from assent.permissions.chain import decide
-from assent.permissions.shell import is_read_only
-from assent.tools.executor import ToolExecutor
-from assent.tools.files import DiskWorkspace
-from assent.tools.jobs import ShellJobs
+from assent.permissions.shell.judge import is_read_only
+from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.process.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
+from assent.tools.run.executor import ToolExecutor
 from assent.tools.tool import SessionState, ToolContext
 from assent.types.messages import Message
 from assent.types.permissions import Ask, Deny, Verdict

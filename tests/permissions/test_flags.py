@@ -2,8 +2,8 @@
 
 import pytest
 
-from assent.permissions.shell_options import read_usage, row
-from assent.permissions.shell_words import Word
+from assent.permissions.shell.syntax.words import Word
+from assent.permissions.shell.tables.options import read_usage, row
 from permissions.scratch import Scratch
 
 

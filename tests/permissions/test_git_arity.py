@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from assent.permissions.git_commands import SUBCOMMANDS
-from assent.permissions.git_flags import Flag
+from assent.permissions.shell.tables.git_commands import SUBCOMMANDS
+from assent.permissions.shell.tables.git_flags import Flag
 from assent.types.hardening import hardening_env
 
 WRITES_ON_PROBE = frozenset(

@@ -10,8 +10,8 @@ import shlex
 import pytest
 
 from assent.permissions.explain import explain
-from assent.permissions.shell import judge
-from assent.permissions.shell_gates import gate
+from assent.permissions.shell.judge import judge
+from assent.permissions.shell.tables.gates import gate
 from assent.types.permissions import Ask
 from permissions.scratch import Scratch
 

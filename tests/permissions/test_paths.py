@@ -20,7 +20,7 @@ from assent.permissions.paths import (
     with_real,
 )
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
-from assent.permissions.text import names
+from assent.text.words import names
 from permissions.scratch import Scratch
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from assent.permissions.suggestions import path_suggestions
-from assent.permissions.text import MAX_SHOWN, has_hidden, shown, too_big, visible
+from assent.text.visible import MAX_SHOWN, has_hidden, shown, too_big, visible
 from assent.types.permissions import Ask
 from permissions.scratch import Scratch
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from assent.permissions import trees
-from assent.permissions.shell_handoffs import told_to_run
-from assent.permissions.shell_scripts import unseen_output
+from assent.permissions.shell.tables.handoffs import told_to_run
+from assent.permissions.shell.tables.scripts import unseen_output
 from permissions.scratch import Scratch, make_scratch
 
 BYPASS = {"mode": "bypassPermissions"}

@@ -8,8 +8,8 @@ import pytest
 
 from assent.permissions.explain import explain
 from assent.permissions.web import is_private
-from assent.tools.environment import child_environment, hardened
 from assent.tools.glob import Glob, GlobInput
+from assent.tools.process.environment import child_environment, hardened
 from permissions.scratch import Scratch, make_scratch
 
 

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from assent.permissions.git_commands import SUBCOMMANDS
 from assent.permissions.npm_files import npm_doubt
+from assent.permissions.shell.tables.git_commands import SUBCOMMANDS
 from assent.types.hardening import hardening_env
 from permissions.red_team_project import RedTeamProject, make_red_team_project
 from permissions.scratch import Scratch

@@ -6,8 +6,8 @@ import pytest
 
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext
-from assent.permissions.globs import absolute_patterns, compiled, literal_prefix
 from assent.permissions.rules import RuleError, RuleSet, parse_rule
+from assent.text.globs import absolute_patterns, compiled, literal_prefix
 from assent.types.permissions import Action
 from permissions.scratch import Scratch
 

@@ -8,8 +8,8 @@ import pytest
 
 from assent.permissions.paths import locate
 from assent.permissions.protected import protected_write
-from assent.tools import sandbox
-from assent.tools.sandbox import (
+from assent.tools.process import sandbox
+from assent.tools.process.sandbox import (
     PROTECTED_IN_WORKSPACE,
     Found,
     Kind,

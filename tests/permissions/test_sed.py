@@ -2,7 +2,7 @@
 
 import pytest
 
-from assent.permissions.shell_sed import plain_sed
+from assent.permissions.shell.tables.sed import plain_sed
 
 
 @pytest.mark.parametrize(

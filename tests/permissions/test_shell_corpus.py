@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.permissions.shell import is_read_only
+from assent.permissions.shell.judge import is_read_only
 from permissions.scratch import Scratch, make_scratch
 from permissions.shell_corpus import ALWAYS_FINE, NEVER_UNASKED
 

@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from assent.permissions import shell_lexer
-from assent.permissions.shell import judge
-from assent.permissions.shell_lexer import LexError, lex
-from assent.permissions.shell_statements import StatementReader
-from assent.permissions.shell_syntax import _agree, read, warm_up
+from assent.permissions.shell.judge import judge
+from assent.permissions.shell.syntax import lexer as shell_lexer
+from assent.permissions.shell.syntax.grammar import _agree, read, warm_up
+from assent.permissions.shell.syntax.lexer import LexError, lex
+from assent.permissions.shell.syntax.statements import StatementReader
 from permissions.scratch import Scratch
 
 
@@ -129,7 +129,7 @@ def test_two_readings_that_disagree_are_a_doubt(other: str) -> None:
     text = "ls a"
     warm_up()
     reader = StatementReader(home="/h", cwd="/w")
-    from assent.permissions.shell_syntax import _parser
+    from assent.permissions.shell.syntax.grammar import _parser
 
     reader.statement(_parser().parse(text.encode()).root_node, frozenset({"/w"}), 0)
     _agree(reader, lex(text.encode()))
@@ -145,7 +145,7 @@ def test_what_the_grammar_misreads_the_lexer_notices() -> None:
 
 
 def test_heredocs_must_agree_too() -> None:
-    from assent.permissions.shell_syntax import _parser
+    from assent.permissions.shell.syntax.grammar import _parser
 
     text = b"cat <<'E'\nx\nE\n"
     reader = StatementReader(home="/h", cwd="/w")
@@ -158,7 +158,7 @@ def test_heredocs_must_agree_too() -> None:
 
 
 def test_commands_merged_by_one_reader_are_a_doubt() -> None:
-    from assent.permissions.shell_syntax import _parser
+    from assent.permissions.shell.syntax.grammar import _parser
 
     text = b"a; b"
     reader = StatementReader(home="/h", cwd="/w")

@@ -8,9 +8,9 @@ from types import FrameType
 
 import pytest
 
-from assent.permissions import globs
-from assent.permissions.shell import judge
-from assent.permissions.shell_syntax import read
+from assent.permissions.shell.judge import judge
+from assent.permissions.shell.syntax.grammar import read
+from assent.text import globs
 from permissions.scratch import Scratch
 from permissions.time_cases import ONCE_SLOW, RULES, all_pairs, line, pairs
 

@@ -15,11 +15,11 @@ from assent.editor.workspace import EditorWorkspace
 from assent.engine.config import Deps, QueryEngineConfig, TaskBudget, ToolServices
 from assent.engine.query_engine import QueryEngine
 from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
-from assent.sessions.front import Call, FrontFlags
 from assent.sessions.hub import Sessions
+from assent.sessions.stream.front import Call, FrontFlags
 from assent.storage.settings import SettingsFiles
 from assent.storage.trust import TrustStore
-from assent.tools.files import DiskWorkspace
+from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.tool import AnyTool, Input, Tool, ToolContext, ToolOutput
 from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id

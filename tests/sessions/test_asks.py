@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from assent.sessions.deps import Judgement
-from assent.sessions.front import CannotAnswer
+from assent.sessions.stream.front import CannotAnswer
 from assent.storage.settings import local_file
 from assent.types.blocks import Json
 from assent.types.hooks import HookCall, HookEvent, HookOutcome

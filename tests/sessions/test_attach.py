@@ -11,9 +11,9 @@ import anyio
 import pytest
 
 from assent.engine.query_engine import QueryEngine
-from assent.sessions import ring
 from assent.sessions.deps import EngineSpec, Judgement
-from assent.sessions.front import FrontFlags
+from assent.sessions.stream import event_log as ring
+from assent.sessions.stream.front import FrontFlags
 from assent.storage.paths import session_paths
 from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ProtocolError

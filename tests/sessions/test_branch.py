@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.sessions.opening import _branch  # pyright: ignore[reportPrivateUsage]
+from assent.sessions.live.opening import _branch  # pyright: ignore[reportPrivateUsage]
 from oddfiles import ODD, put
 
 

@@ -11,7 +11,7 @@ import anyio.to_thread
 from assent.sessions.deps import Judgement
 from assent.storage.journal import Disk
 from assent.tools.bash import Bash
-from assent.tools.jobs import ShellJobs
+from assent.tools.process.jobs import ShellJobs
 from assent.types.permissions import Action, Allow, Decision
 from sessions.harness import TestFront, running, say, use
 from sessions.test_turns import Held

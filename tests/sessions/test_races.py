@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from assent.storage import transcript
 from assent.tools.read import Read
 from assent.types.blocks import Json

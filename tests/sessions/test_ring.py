@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.sessions.asks import Asks
-from assent.sessions.events import Delta
-from assent.sessions.front import FrontFlags
-from assent.sessions.ring import DELTAS, EventLog
+from assent.sessions.asking.asks import Asks
+from assent.sessions.stream.event_log import DELTAS, EventLog
+from assent.sessions.stream.front import FrontFlags
+from assent.sessions.stream.translate import Delta
 from assent.types.blocks import Json
 from sessions.harness import TestFront
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.sessions import ring_store
-from assent.sessions.ring_store import BIG, RingStore
+from assent.sessions.stream import event_store as ring_store
+from assent.sessions.stream.event_store import BIG, RingStore
 
 lines = st.lists(st.one_of(st.binary(max_size=20), st.integers(1, 5).map(lambda n: b"x" * (BIG + n))), max_size=40)
 

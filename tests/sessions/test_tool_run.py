@@ -9,7 +9,7 @@ import pytest
 
 from assent.engine.query_engine import QueryEngine
 from assent.sessions.deps import EngineSpec, Judgement
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from assent.tools.tool import ToolContext, ToolOutput
 from assent.tools.web_search import WebSearch
 from assent.types.blocks import Json

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from assent.sessions.deps import Judgement
-from assent.sessions.front import Call, FrontFlags
+from assent.sessions.stream.front import Call, FrontFlags
 from assent.tools.read import Read
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError

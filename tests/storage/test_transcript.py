@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.sessions.record import Record
+from assent.sessions.live.record import Record
 from assent.storage import transcript
 from assent.storage.journal import Journal
 from assent.storage.paths import SessionPaths

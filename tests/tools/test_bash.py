@@ -10,10 +10,10 @@ import pytest
 from assent.storage.spill import SpillFolder
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
-from assent.tools.environment import child_environment, hardened
-from assent.tools.fence import Fences
-from assent.tools.ripgrep import system_program
-from assent.tools.shell_process import Keeper
+from assent.tools.process.environment import child_environment, hardened
+from assent.tools.process.fence import Fences
+from assent.tools.process.shell_process import Keeper
+from assent.tools.search.ripgrep import system_program
 from assent.types.errors import ToolError
 from assent.types.programs import safe_path
 from toolbox import Toolbox, gone
@@ -144,7 +144,7 @@ async def test_a_flood_costs_bounded_memory(box: Toolbox) -> None:
 
 
 async def test_a_command_that_never_stops_writing_is_stopped(box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assent.tools.shell_process.FLOOD", 1_000_000)
+    monkeypatch.setattr("assent.tools.process.shell_process.FLOOD", 1_000_000)
     with anyio.fail_after(30):
         output = await box.call("Bash", command="yes")
     assert output.is_error
@@ -436,7 +436,7 @@ async def test_without_a_session_there_is_no_background(box: Toolbox) -> None:
 
 
 async def test_too_many_commands_at_once_are_refused(box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assent.tools.jobs.MOST_RUNNING", 1)
+    monkeypatch.setattr("assent.tools.process.jobs.MOST_RUNNING", 1)
     await box.call("Bash", command="sleep 1000", run_in_background=True)
     assert "are running already" in await box.error("Bash", command="true")
 

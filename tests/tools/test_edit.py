@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assent.tools.text_match import replace_text
+from assent.tools.files.text_match import replace_text
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from assent.tools.editor_changes import Rename
-from assent.tools.text_edits import Lines, apply_edits, edits_by_path, path_of, uri_of
+from assent.tools.files.text_edits import Lines, apply_edits, edits_by_path, path_of, uri_of
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from toolbox import Toolbox

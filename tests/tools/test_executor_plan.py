@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from assent.tools.executor import ToolExecutor
+from assent.tools.run.executor import ToolExecutor
 from assent.tools.tool import ToolContext
 from assent.types.blocks import Block
 from assent.types.messages import Message

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from assent.tools import landlock, sandbox
 from assent.tools.bash import Bash
-from assent.tools.fence import Fences
-from assent.tools.sandbox import Found
+from assent.tools.process import landlock, sandbox
+from assent.tools.process.fence import Fences
+from assent.tools.process.sandbox import Found
 from toolbox import Toolbox, gone
 
 ROOT = Path(__file__).parents[2]

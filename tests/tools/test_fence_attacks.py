@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from assent.tools import sandbox
+from assent.tools.process import sandbox
 from fencekit import SECRET, WHO, Ground, ground, holds_fully
 
 # fmt: off

@@ -10,12 +10,12 @@ import pytest
 from assent.permissions.actions import action_for
 from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext
-from assent.tools import fence_reads, landlock
 from assent.tools.bash import Bash
-from assent.tools.executor import ToolExecutor
-from assent.tools.fence import RETRY_AFTER, Fences, Wanted
-from assent.tools.fence_reads import Inexpressible, Place, reading_rules
-from assent.tools.sandbox import Found, Kind
+from assent.tools.process import fence_reads, landlock
+from assent.tools.process.fence import RETRY_AFTER, Fences, Wanted
+from assent.tools.process.fence_reads import Inexpressible, Place, reading_rules
+from assent.tools.process.sandbox import Found, Kind
+from assent.tools.run.executor import ToolExecutor
 from assent.tools.tool import ToolContext
 from assent.types.errors import Unfenced
 from assent.types.messages import Message

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from assent.tools.seccomp import ARCHITECTURES, program
+from assent.tools.process.seccomp import ARCHITECTURES, program
 
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 

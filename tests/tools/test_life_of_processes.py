@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from assent.tools.jobs import ShellJobs
-from assent.tools.shell_process import Keeper
+from assent.tools.process.jobs import ShellJobs
+from assent.tools.process.shell_process import Keeper
 from assent.types.errors import ToolError
 from toolbox import Toolbox, alive, gone
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.tools.encoding import NotText, decode, encode
-from assent.tools.text_match import replace_text
+from assent.tools.files.encoding import NotText, decode, encode
+from assent.tools.files.text_match import replace_text
 from toolbox import Toolbox
 
 ENCODINGS: dict[str, tuple[str, bytes]] = {

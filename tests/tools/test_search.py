@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assent.tools import ripgrep
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
+from assent.tools.search import ripgrep
 from assent.types.errors import ToolError
 from oddfiles import ODD, put
 from toolbox import Toolbox, gone

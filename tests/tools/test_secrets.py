@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from assent.tools import sandbox
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
-from assent.tools.fence import Fences
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
+from assent.tools.process import sandbox
+from assent.tools.process.fence import Fences
 from assent.tools.registry import builtin_tools
 from toolbox import Toolbox
 

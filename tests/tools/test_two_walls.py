@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.tools import sandbox
+from assent.tools.process import sandbox
 from fencekit import SECRET, WHO, Ground, ground, holds_fully
 from permissions.shell_corpus import ALWAYS_FINE, NEVER_UNASKED
 

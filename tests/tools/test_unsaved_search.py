@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assent.tools import ripgrep
-from assent.tools.files import DiskWorkspace
+from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
+from assent.tools.search import ripgrep
 from toolbox import Toolbox
 
 RG = ripgrep.system_program()

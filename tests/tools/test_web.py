@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from assent.tools import web_fetch
-from assent.tools.web_address import normal_url
+from assent.tools.web.web_address import normal_url
 from assent.tools.web_fetch import WebFetch
 from assent.types.errors import ToolError
 from toolbox import Toolbox

@@ -42,8 +42,8 @@ from assent.acp.front import AcpFront
 from assent.acp.host import Build, Host
 from assent.acp.transport import LineTransport
 from assent.acp.turns import Turns
-from assent.sessions.front import Call
-from assent.sessions.session import Session
+from assent.sessions.live.session import Session
+from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.errors import ModelError, ProtocolError
 from assent.types.ports import Workspace

@@ -14,7 +14,7 @@ from acp.schema import (
 )
 
 from assent.model import catalog
-from assent.sessions.session import Session
+from assent.sessions.live.session import Session
 from assent.types.permissions import Mode
 
 MODES: dict[Mode, tuple[str, str]] = {

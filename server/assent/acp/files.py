@@ -19,7 +19,7 @@ from acp.schema import FileSystemCapabilities
 from pydantic import ValidationError
 
 from acp import Client, RequestError
-from assent.tools.files import target_of
+from assent.tools.files.workspace import target_of
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText, Workspace
 

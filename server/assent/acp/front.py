@@ -15,8 +15,8 @@ from acp import Client
 from assent.acp import calls, forms
 from assent.acp.transport import LineTransport
 from assent.acp.updates import Translator, Update
-from assent.sessions.front import CannotAnswer, FrontFlags
-from assent.sessions.questions import Questions
+from assent.sessions.asking.questions import Questions
+from assent.sessions.stream.front import CannotAnswer, FrontFlags
 from assent.types.blocks import Json
 from assent.types.ports import ToolCall
 

@@ -17,7 +17,7 @@ from acp.schema import (
     TextResourceContents,
 )
 
-from assent.editor.uris import path_of
+from assent.text.uris import path_of
 from assent.types.blocks import Json, text_block
 from assent.types.errors import ProtocolError
 

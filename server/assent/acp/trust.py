@@ -9,8 +9,8 @@ from acp.schema import PermissionOption, ToolCallProgress, ToolCallStart, ToolCa
 from assent.acp import calls
 from assent.acp.front import AcpFront
 from assent.acp.host import App
-from assent.sessions.session import Session
-from assent.sessions.trust_question import approve, listing, look
+from assent.sessions.asking.trust_question import approve, listing, look
+from assent.sessions.live.session import Session
 from assent.types.ids import new_id
 
 _OPTIONS = [

@@ -10,8 +10,8 @@ from acp import RequestError
 from assent.acp import trust, updates
 from assent.acp.front import AcpFront
 from assent.acp.host import App
-from assent.sessions.front import Call, CannotAnswer
-from assent.sessions.session import Session
+from assent.sessions.live.session import Session
+from assent.sessions.stream.front import Call, CannotAnswer
 from assent.types.blocks import Json
 
 STOPS: dict[str, StopReason] = {

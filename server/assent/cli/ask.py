@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from assent.cli.preflight import UsageError, check_settings, project_folder
-from assent.sessions.front import Call, FrontFlags
+from assent.sessions.stream.front import Call, FrontFlags
 from assent.types.blocks import Json
 from assent.types.errors import AssentError
 from assent.types.regular_files import read_regular

@@ -105,7 +105,7 @@ def _credentials() -> list[Finding]:
 
 
 def _search() -> list[Finding]:
-    from assent.tools.ripgrep import system_program
+    from assent.tools.search.ripgrep import system_program
 
     binary = system_program()
     if binary is None:
@@ -126,7 +126,7 @@ def _sandbox() -> list[Finding]:
     from assent.storage.paths import config_dir
     from assent.storage.settings import SettingsFiles
     from assent.storage.trust import UNTRUSTED
-    from assent.tools import sandbox
+    from assent.tools.process import sandbox
 
     loaded = SettingsFiles(config_dir=config_dir(), parse_rule=parse_rule).load(str(Path.home()), trust=UNTRUSTED)
     if loaded.get("sandbox.scope") == "off":

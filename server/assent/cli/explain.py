@@ -17,7 +17,7 @@ from assent.permissions.rules import Behaviour, RuleSet, parse_rule
 from assent.storage.paths import POLICY_FILE, config_dir, data_dir
 from assent.storage.settings import SettingsFiles
 from assent.storage.trust import EVERYTHING, UNTRUSTED
-from assent.tools import sandbox
+from assent.tools.process import sandbox
 from assent.types.blocks import Json
 from assent.types.errors import AssentError, ProtocolError
 from assent.types.permissions import RuleSource

@@ -13,9 +13,9 @@ from typing import Any
 from assent.context.reread import without_dangling
 from assent.context.steps import is_prompt
 from assent.context.tokens import estimate_all, estimate_text
+from assent.text.words import one_line
 from assent.types.blocks import Block, text_block, text_of
 from assent.types.messages import AssistantMessage, CompactBoundary, ConversationMessage, UserMessage
-from assent.types.words import one_line
 
 KEPT_FILES = 5
 KEPT_SHARE = 0.15  # of the autocompact mark, for all kept files together

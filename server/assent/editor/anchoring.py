@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assent.editor.hunks import Hunk
-from assent.editor.text import LineIndex, at_line_start
+from assent.text.lines import LineIndex, at_line_start
 from assent.types.blocks import Json
 
 _LINES = 3

@@ -15,7 +15,7 @@ from typing import Literal
 
 from assent.editor.diff3 import merged
 from assent.editor.hunks import Hunk, State, Target
-from assent.editor.text import ends_line, uniform_eol, with_eol
+from assent.text.lines import ends_line, uniform_eol, with_eol
 
 Verb = Literal["accept", "reject", "edit"]
 

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from assent.editor.client import ClientEdits, ClientGone
 from assent.editor.documents import Document
-from assent.editor.text import LineIndex
-from assent.editor.uris import path_of, same_document
+from assent.text.lines import LineIndex
+from assent.text.uris import path_of, same_document
 
 OWN_SOURCE = "assent"
 _SEVERITY = {1: "error", 2: "warning", 3: "info", 4: "hint"}

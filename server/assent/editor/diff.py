@@ -8,8 +8,8 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from assent.editor.splices import Splice, common_prefix, common_suffix, in_sequence, trimmed
-from assent.editor.text import at_line_start, split_lines
+from assent.text.lines import at_line_start, split_lines
+from assent.text.splices import Splice, common_prefix, common_suffix, in_sequence, trimmed
 
 _DIFFLIB_LIMIT = 90_000  # lines × lines, some 25 ms at worst; above it a run without unique lines is one block
 

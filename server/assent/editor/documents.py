@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assent.editor.diff import diff_splices, refined
-from assent.editor.positions import Encoding, joined_surrogates, splice_of, well_formed
-from assent.editor.splices import Splice, apply_together, in_sequence, inverted, splice, trimmed
-from assent.editor.text import LineIndex, is_empty
-from assent.editor.uris import notebook_of, path_of, same_document, uri_of
+from assent.text.lines import LineIndex, is_empty
+from assent.text.positions import Encoding, joined_surrogates, splice_of, well_formed
+from assent.text.splices import Splice, apply_together, in_sequence, inverted, splice, trimmed
+from assent.text.uris import notebook_of, path_of, same_document, uri_of
 
 log = logging.getLogger(__name__)
 

@@ -13,19 +13,19 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
 
-from assent.editor.applying import DocumentEdits, Sleep
+from assent.editor.buffer_edits import DocumentEdits, Sleep
 from assent.editor.client import ClientEdits
 from assent.editor.diagnostics import Diagnostics
 from assent.editor.documents import Documents
 from assent.editor.hunks import Hunk
 from assent.editor.landing import Landings
-from assent.editor.positions import Encoding
 from assent.editor.proposal import Origin, Proposal, Review
 from assent.editor.proposals import Proposals
 from assent.editor.provenance import Provenance
 from assent.editor.saving import SaveBarrier
 from assent.editor.watch import FileWatch
 from assent.editor.workspace import EditorWorkspace, of_buffer
+from assent.text.positions import Encoding
 from assent.types.errors import ToolError
 from assent.types.ports import FileText, Workspace
 

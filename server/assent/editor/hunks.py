@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from assent.editor.diff import Block, changed_blocks
-from assent.editor.text import split_lines
+from assent.text.lines import split_lines
 from assent.types.ids import new_id
 
 State = Literal["pending", "landed", "accepted", "edited", "rejected", "reverted", "conflict", "superseded"]

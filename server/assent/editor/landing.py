@@ -9,14 +9,14 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
 
-from assent.editor.applying import DocumentEdits
+from assent.editor.buffer_edits import DocumentEdits
 from assent.editor.decisions import TYPED_OVER, Put
 from assent.editor.documents import Document, DocumentEvent, Documents, Expectation
 from assent.editor.hunks import Hunk
 from assent.editor.proposal import Proposal
 from assent.editor.rebase import stands
-from assent.editor.splices import Splice
-from assent.editor.uris import path_of, uri_of
+from assent.text.splices import Splice
+from assent.text.uris import path_of, uri_of
 from assent.types.errors import AssentError, FileMissing, ToolError
 from assent.types.ports import EditPlan, FileText, Workspace
 

@@ -10,8 +10,8 @@ import anyio
 from assent.editor.anchoring import context_of
 from assent.editor.documents import Document
 from assent.editor.hunks import STATES, Hunk, State
-from assent.editor.positions import Encoding, range_at
-from assent.editor.uris import path_of
+from assent.text.positions import Encoding, range_at
+from assent.text.uris import path_of
 from assent.types.blocks import Json
 from assent.types.ids import new_id
 from assent.types.ports import EditPlan

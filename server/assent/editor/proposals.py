@@ -14,7 +14,7 @@ from typing import Any, Literal
 import anyio
 
 from assent.editor.anchoring import lose, reanchor
-from assent.editor.applying import Sleep
+from assent.editor.buffer_edits import Sleep
 from assent.editor.choices import choices_of
 from assent.editor.decisions import Choice, Nothing, Put, Refuse, Settle, revert_step, step_for
 from assent.editor.diff import diff_splices
@@ -25,9 +25,9 @@ from assent.editor.news import Listener, ProposalEvent, ProposalNews
 from assent.editor.proposal import Origin, Proposal, Review, from_json, on_wire, to_json
 from assent.editor.rebase import rebase
 from assent.editor.reports import outcome_of, report
-from assent.editor.splices import in_sequence
-from assent.editor.text import is_empty, uniform_eol, with_eol
-from assent.editor.uris import same_document
+from assent.text.lines import is_empty, uniform_eol, with_eol
+from assent.text.splices import in_sequence
+from assent.text.uris import same_document
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ports import EditPlan

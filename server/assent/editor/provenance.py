@@ -10,9 +10,9 @@ from typing import NamedTuple
 from assent.editor.diff import diff_splices
 from assent.editor.documents import DocumentEvent, Documents
 from assent.editor.hunks import Hunk
-from assent.editor.positions import range_at
 from assent.editor.proposal import Proposal
-from assent.editor.splices import Splice, in_sequence
+from assent.text.positions import range_at
+from assent.text.splices import Splice, in_sequence
 from assent.types.blocks import Json
 
 _MOST_SPANS = 5_000  # per document; the oldest writing is forgotten first

@@ -16,8 +16,8 @@ Pure: knows hunks and texts, not documents or clients.
 from collections.abc import Iterable, Sequence
 
 from assent.editor.hunks import Hunk
-from assent.editor.splices import Splice, splice
-from assent.editor.text import at_line_start, ends_line, same_but_for_eol
+from assent.text.lines import at_line_start, ends_line, same_but_for_eol
+from assent.text.splices import Splice, splice
 
 
 def rebase(hunks: Iterable[Hunk], before: str, changes: Sequence[Splice], after: str, *, ours: bool = False) -> bool:

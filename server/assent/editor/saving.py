@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import anyio
 
-from assent.editor.applying import Sleep
+from assent.editor.buffer_edits import Sleep
 from assent.editor.client import ClientEdits, ClientGone, Unsaved
 from assent.editor.documents import Document, DocumentEvent, Documents
-from assent.editor.uris import same_document
+from assent.text.uris import same_document
 from assent.types.errors import ToolError
 
 

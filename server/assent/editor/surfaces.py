@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assent.editor.diagnostics import OWN_SOURCE
-from assent.editor.uris import same_document
+from assent.text.uris import same_document
 from assent.types.blocks import Json
 
 _INFORMATION = 3

@@ -19,7 +19,7 @@ from assent.context.thresholds import thresholds
 from assent.engine.prompt import today
 from assent.engine.turn import Turn
 from assent.extensions.memory import as_context, refusals
-from assent.tools.executor import CallResult
+from assent.tools.run.executor import CallResult
 from assent.types.errors import ToolError
 from assent.types.messages import Attachment
 

@@ -34,7 +34,7 @@ from assent.engine.sampling import sample
 from assent.engine.state import State, Step, Terminal
 from assent.engine.stop import conclude, retry_structured, stop_hooks
 from assent.engine.turn import Turn
-from assent.tools.executor import CallResult
+from assent.tools.run.executor import CallResult
 from assent.types.messages import MaxTurnsReached
 
 

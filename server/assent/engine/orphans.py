@@ -12,7 +12,7 @@ from assent.engine.config import OrphanedPermission, QueryEngineConfig
 from assent.engine.equipment import init_of
 from assent.engine.pairing import unanswered
 from assent.engine.turn import Turn
-from assent.tools.executor import CallResult
+from assent.tools.run.executor import CallResult
 from assent.types.blocks import tool_result_block
 
 NoteDenial = Callable[[str, str, Mapping[str, Any]], None]

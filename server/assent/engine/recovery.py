@@ -13,7 +13,7 @@ from assent.engine.preparation import drain_collapses, strip_media
 from assent.engine.sampling import Answer
 from assent.engine.state import State, Step, Terminal
 from assent.engine.turn import Turn
-from assent.tools.executor import ToolExecutor
+from assent.tools.run.executor import ToolExecutor
 from assent.types.errors import (
     FallbackTriggered,
     MediaTooLarge,

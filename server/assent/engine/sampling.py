@@ -13,7 +13,7 @@ import anyio.lowlevel
 
 from assent.engine.state import State
 from assent.engine.turn import Turn
-from assent.tools.executor import ToolExecutor
+from assent.tools.run.executor import ToolExecutor
 from assent.types.blocks import Block, Json, text_block, text_of
 from assent.types.errors import ModelError
 from assent.types.messages import (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from assent.engine.compaction import ask_small_model
 from assent.engine.state import State
 from assent.engine.turn import Turn
-from assent.tools.executor import CallResult
+from assent.tools.run.executor import CallResult
 from assent.types.messages import ToolUseSummary
 
 QUOTED = 300

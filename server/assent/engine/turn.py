@@ -21,8 +21,8 @@ from assent.engine.history import History
 from assent.engine.merge import Background, Outlet
 from assent.engine.state import State
 from assent.engine.window import Window
-from assent.tools.executor import INTERRUPTED, CallResult, ToolExecutor
-from assent.tools.read_marks import take_back
+from assent.tools.files.read_marks import take_back
+from assent.tools.run.executor import INTERRUPTED, CallResult, ToolExecutor
 from assent.tools.tool import AgentRunner, AnyTool, Mine, ReadMark, SessionState, ToolContext
 from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ToolError

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from assent.text.words import one_line
 from assent.types.file_locks import wait_for_lock
 from assent.types.private_files import private_folder
-from assent.types.words import one_line
 
 MAX_BYTES = 6_000  # of the whole file: every session pays for it
 FACT_CHARS = (8, 240)

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from assent.editor.documents import Document
-from assent.editor.splices import Splice
-from assent.editor.text import uniform_eol, with_eol
 from assent.lsp import chat_text
-from assent.sessions.front import CannotAnswer, FrontFlags
+from assent.sessions.stream.front import CannotAnswer, FrontFlags
+from assent.text.lines import uniform_eol, with_eol
+from assent.text.splices import Splice
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assent.editor.documents import Document, DocumentEvent
-from assent.editor.positions import offset_at
-from assent.editor.uris import path_of, same_document, uri_of
 from assent.lsp import chat_text
 from assent.lsp.chat import Chat, at_end
 from assent.lsp.peer import RemoteError
 from assent.lsp.sessions import send_from_surface
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
+from assent.text.positions import offset_at
+from assent.text.uris import path_of, same_document, uri_of
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id

@@ -45,7 +45,7 @@ class Client:
         return value
 
     def roots(self) -> tuple[str, ...]:
-        from assent.editor.uris import path_of
+        from assent.text.uris import path_of
 
         paths = [path_of(uri) for uri in self.folders]
         return tuple(os.path.normpath(path) for path in paths if path)
@@ -95,7 +95,7 @@ def _folders(params: Json) -> dict[str, str]:
     if isinstance(root := params.get("rootUri"), str) and root:
         return {root: ""}
     if isinstance(path := params.get("rootPath"), str) and path:
-        from assent.editor.uris import uri_of
+        from assent.text.uris import uri_of
 
         return {uri_of(path): ""}
     return {}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 
 from assent.editor.surfaces import hunk_actions
-from assent.editor.uris import same_document
 from assent.lsp.chat_documents import is_chat
 from assent.lsp.marks import SOURCE
 from assent.lsp.prompts import ACTIONS
+from assent.text.uris import same_document
 from assent.types.blocks import Json
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ Arguments are positional JSON; a missing or wrong one answers invalidParams and 
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from assent.editor.uris import path_of, same_document
 from assent.lsp import sessions, trust
 from assent.lsp.peer import RemoteError
 from assent.lsp.prompts import ACTIONS, prompt_for
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
+from assent.text.uris import path_of, same_document
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 

@@ -5,10 +5,10 @@ That is in chat documents, and in an editor's own prompt, which it opens as `ass
 
 from typing import TYPE_CHECKING, cast
 
-from assent.editor.positions import offset_at
-from assent.editor.uris import same_document
 from assent.lsp.chat_documents import is_chat
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
+from assent.text.positions import offset_at
+from assent.text.uris import same_document
 from assent.types.blocks import Json
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assent.lsp import trust
 from assent.lsp.peer import RemoteError
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError, SettingsError
 from assent.types.ids import new_id

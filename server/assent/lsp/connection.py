@@ -26,7 +26,7 @@ from assent.lsp.peer import Incoming, Peer, RemoteError, RequestHandler, params_
 from assent.lsp.progress import TurnProgress
 from assent.lsp.protocol import CLIENT_REQUESTS
 from assent.lsp.status import StatusBoard
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from assent.stdio.background import in_thread
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError

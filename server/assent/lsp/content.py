@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from assent.lsp import trust
 from assent.lsp.plain_asks import diff_of
-from assent.sessions.front import Call
-from assent.sessions.trust_question import listing
+from assent.sessions.asking.trust_question import listing
+from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 

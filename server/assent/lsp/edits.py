@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 
 if TYPE_CHECKING:

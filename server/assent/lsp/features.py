@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 from assent import __version__
 from assent.lsp import code_actions, commands, completion, content, hover, lenses
 from assent.lsp.peer import params_object, unknown_method
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 

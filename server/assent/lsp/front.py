@@ -10,8 +10,8 @@ from typing import Any, cast
 from assent.lsp import envelope, plain_asks
 from assent.lsp.client import Client
 from assent.lsp.peer import Peer, RemoteError
-from assent.sessions.front import CannotAnswer, FrontFlags
-from assent.sessions.questions import Questions
+from assent.sessions.asking.questions import Questions
+from assent.sessions.stream.front import CannotAnswer, FrontFlags
 from assent.types.blocks import Json
 
 DELTAS = frozenset({"textDelta", "thinkingDelta", "toolInputDelta"})

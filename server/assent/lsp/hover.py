@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from assent.editor.uris import same_document
+from assent.text.uris import same_document
 from assent.types.blocks import Json
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from assent.editor.surfaces import hunk_lenses
-from assent.editor.uris import same_document
 from assent.lsp.chat_documents import is_chat
+from assent.text.uris import same_document
 from assent.types.blocks import Json
 
 if TYPE_CHECKING:

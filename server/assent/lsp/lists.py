@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 
 if TYPE_CHECKING:
     from assent.lsp.connection import Connection
-    from assent.sessions.session import Session
+    from assent.sessions.live.session import Session
 
 
 HOME = str(Path.home())  # where only the user's own settings count

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from assent.editor.uris import path_of, same_document
 from assent.lsp import trust
 from assent.lsp.prompts import fenced
-from assent.sessions.front import Call
+from assent.sessions.stream.front import Call
+from assent.text.uris import path_of, same_document
 from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id
 

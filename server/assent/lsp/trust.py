@@ -9,12 +9,12 @@ import contextlib
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from assent.editor.uris import path_of, uri_of
 from assent.lsp.peer import RemoteError
 from assent.lsp.plain_asks import choose
-from assent.sessions.front import Call
-from assent.sessions.trust_question import TrustState, approve, listing, look, question
+from assent.sessions.asking.trust_question import TrustState, approve, listing, look, question
+from assent.sessions.stream.front import Call
 from assent.storage.files import write_atomically
+from assent.text.uris import path_of, uri_of
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError, SettingsError
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from assent.permissions.context import PermissionContext
-from assent.permissions.globs import PathPattern
 from assent.permissions.paths import Located, PathRefused, Seen, fold, locate, with_real
 from assent.permissions.rules import Rule, RuleSet
-from assent.permissions.shell import Judgement, judge
-from assent.permissions.shell_parts import PathUse, locations
+from assent.permissions.shell.judge import Judgement, judge
+from assent.permissions.shell.syntax.parts import PathUse, locations
 from assent.permissions.web import Site, site_of
+from assent.text.globs import PathPattern
 from assent.types.permissions import Action
 
 Named = tuple[str, str, frozenset[str] | None]

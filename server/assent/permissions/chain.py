@@ -24,9 +24,9 @@ from assent.permissions import coverage, suggestions
 from assent.permissions.case import Case, open_case
 from assent.permissions.context import PermissionContext
 from assent.permissions.repositories import repository_doubt
-from assent.permissions.shell import Judgement
-from assent.permissions.text import shown
+from assent.permissions.shell.judge import Judgement
 from assent.permissions.web import MAX_CARRIED
+from assent.text.visible import shown
 from assent.types.permissions import Action, Allow, Ask, CommandPart, Decision, Deny, Step, Suggestion
 
 

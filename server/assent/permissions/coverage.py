@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assent.permissions import globs, reach
+from assent.permissions import reach
 from assent.permissions.case import Case
 from assent.permissions.paths import SYSTEM_FILES, Located, fold, inside
 from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
 from assent.permissions.repositories import SETTLED_BY_RULES
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
-from assent.permissions.shell_git import without_global_flags
-from assent.permissions.shell_parts import Part, PathUse
+from assent.permissions.shell.syntax.parts import Part, PathUse
+from assent.permissions.shell.tables.git import without_global_flags
 from assent.permissions.web import Site, host_denied, host_matches
+from assent.text import globs
 
 By = Literal["table", "rules", "mode"]
 """How far coverage may reach: the read-only table alone, allow rules too, or what acceptEdits adds."""

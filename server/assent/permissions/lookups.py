@@ -6,9 +6,9 @@ Searches leave out files that a Read rule keeps back; the fetching tool asks whi
 from collections.abc import Callable, Sequence
 
 from assent.permissions.context import PermissionContext
-from assent.permissions.globs import PathPattern
 from assent.permissions.paths import PathRefused, Seen, fold, locate, with_real
 from assent.permissions.rules import READERS
+from assent.text.globs import PathPattern
 
 
 def may_read(context: PermissionContext) -> Callable[[str], bool] | None:

@@ -8,8 +8,8 @@ runs unasked only where that file holds known keys with plain values.
 import os
 import re
 
-from assent.permissions.shell_directories import Directories
-from assent.permissions.text import names
+from assent.permissions.shell.syntax.directories import Directories
+from assent.text.words import names
 from assent.types.regular_files import read_regular
 
 _LIMIT = 64 * 1024

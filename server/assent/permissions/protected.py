@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from assent.permissions.paths import Located, fold, under
 from assent.permissions.protected_names import TABLE
-from assent.permissions.text import names
+from assent.text.words import names
 
 _FOLDERS: dict[str, str] = {}
 _NAMES: dict[str, str] = {}

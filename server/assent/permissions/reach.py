@@ -6,14 +6,15 @@ else (an archive, another machine), nobody can tell, and that asks.
 
 from collections.abc import Iterator
 
-from assent.permissions import globs, trees
+from assent.permissions import trees
 from assent.permissions.case import Case
 from assent.permissions.paths import Located, fold, under
 from assent.permissions.protected import protected_name
 from assent.permissions.rules import Rule
-from assent.permissions.shell_git import without_global_flags
-from assent.permissions.shell_parts import Carried, Part, PathUse
-from assent.permissions.text import names
+from assent.permissions.shell.syntax.parts import Carried, Part, PathUse
+from assent.permissions.shell.tables.git import without_global_flags
+from assent.text import globs
+from assent.text.words import names
 
 _TREE_READERS = names("""
     grep egrep fgrep rgrep zgrep bzgrep xzgrep zegrep ag ack ack-grep ugrep ug pt sift rg ripgrep find fd fdfind cp

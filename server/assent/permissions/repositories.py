@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from assent.permissions import git_index
 from assent.permissions.paths import Seen, real_directory, under
-from assent.permissions.shell_directories import Directories
+from assent.permissions.shell.syntax.directories import Directories
 from assent.types.git_config import LARGEST, ConfigRefused, Entry, harmless, parse
 from assent.types.regular_files import read_regular
 

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from assent.permissions import globs
 from assent.permissions.web import valid_domain_pattern
+from assent.text import globs
 from assent.types.permissions import RuleSource
 
 Behaviour = Literal["allow", "ask", "deny"]

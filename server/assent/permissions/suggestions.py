@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from assent.permissions.paths import Located, under
 from assent.permissions.repositories import SETTLED_BY_RULES
 from assent.permissions.rules import RuleError, parse_rule
-from assent.permissions.shell_parts import Part
-from assent.permissions.text import has_hidden, names, too_big
+from assent.permissions.shell.syntax.parts import Part
+from assent.text.visible import has_hidden, too_big
+from assent.text.words import names
 from assent.types.permissions import Scope, Suggestion
 
 MAX_SUGGESTIONS = 4

@@ -15,8 +15,8 @@ from itertools import islice
 
 import anyio.to_thread
 
-from assent.tools.ignore_rules import rules_are_sound
-from assent.tools.ripgrep import NEVER_SEARCHED, bounded, system_program
+from assent.tools.search.ignore_rules import rules_are_sound
+from assent.tools.search.ripgrep import NEVER_SEARCHED, bounded, system_program
 from assent.types.blocks import Json
 
 MOST_ITEMS = 50

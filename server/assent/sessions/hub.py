@@ -15,18 +15,22 @@ import anyio
 import anyio.to_thread
 
 from assent.editor.proposals import Origin, ProposalEvent
-from assent.editor.uris import path_of
-from assent.sessions import library, opening, reports, rewind, snapshot, tool_run
+from assent.sessions import tool_run
 from assent.sessions.complete import Completion
 from assent.sessions.deps import SessionDeps
-from assent.sessions.export import export
-from assent.sessions.front import Call, Front
-from assent.sessions.options import configure
-from assent.sessions.session import Session
-from assent.sessions.summaries import listed, summary_of
-from assent.sessions.tasks import Tasks, Work
+from assent.sessions.library import catalogue as library
+from assent.sessions.library import reports
+from assent.sessions.library.export import export
+from assent.sessions.library.summaries import listed, summary_of
+from assent.sessions.live import opening, rewind
+from assent.sessions.live.options import configure
+from assent.sessions.live.session import Session
+from assent.sessions.live.tasks import Tasks, Work
+from assent.sessions.stream import snapshot
+from assent.sessions.stream.front import Call, Front
 from assent.storage.index import Index
 from assent.storage.watch import SettingsWatch
+from assent.text.uris import path_of
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id

@@ -6,9 +6,9 @@ from typing import cast
 
 import anyio
 
-from assent.sessions.front import Call
-from assent.sessions.session import Session
-from assent.tools.executor import CallResult, ToolExecutor
+from assent.sessions.live.session import Session
+from assent.sessions.stream.front import Call
+from assent.tools.run.executor import CallResult, ToolExecutor
 from assent.tools.tool import ToolContext
 from assent.types.blocks import Block, Json, text_block, text_of
 from assent.types.errors import ProtocolError

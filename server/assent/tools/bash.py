@@ -10,10 +10,10 @@ import anyio
 import anyio.to_thread
 from msgspec import Meta
 
-from assent.tools.environment import child_environment, hardened
-from assent.tools.fence import Fence, Wanted
-from assent.tools.jobs import Job, ShellJobs, exit_words, shell_program
-from assent.tools.shell_process import REPORT_FD, Enclosure
+from assent.tools.process.environment import child_environment, hardened
+from assent.tools.process.fence import Fence, Wanted
+from assent.tools.process.jobs import Job, ShellJobs, exit_words, shell_program
+from assent.tools.process.shell_process import REPORT_FD, Enclosure
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json, kept_where
 from assent.types.errors import ToolError
 from assent.types.permissions import Action

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 import anyio
 from msgspec import Meta
 
-from assent.tools import ripgrep
-from assent.tools.jobs import ShellJobs, exit_words
+from assent.tools.process.jobs import ShellJobs, exit_words
+from assent.tools.search import ripgrep
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json, kept_where
 from assent.types.errors import ToolError
 from assent.types.permissions import Action

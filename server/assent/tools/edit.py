@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from assent.tools.files import absolute
-from assent.tools.read_marks import carry_out, known_text, plan_of
-from assent.tools.text_match import replaced
+from assent.tools.files.read_marks import carry_out, known_text, plan_of
+from assent.tools.files.text_match import replaced
+from assent.tools.files.workspace import absolute
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action

@@ -11,12 +11,12 @@ from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
+from assent.text.words import counted
 from assent.tools.editor_lookups import FileInput, PlaceInput, asked, encoding_of, place
-from assent.tools.files import absolute
-from assent.tools.read_marks import changed, make, plan_of, told
-from assent.tools.text_edits import Lines, apply_edits, column, edits_by_path, understood, uri_of
+from assent.tools.files.read_marks import changed, make, plan_of, told
+from assent.tools.files.text_edits import Lines, apply_edits, column, edits_by_path, understood, uri_of
+from assent.tools.files.workspace import absolute
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
-from assent.tools.words import counted
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action

@@ -9,13 +9,14 @@ from typing import Annotated, ClassVar
 from anyio import to_thread
 from msgspec import Meta
 
-from assent.tools import disk, ripgrep, unsaved
-from assent.tools.files import absolute
-from assent.tools.glob_pattern import compiled, name_pattern, static_prefix
-from assent.tools.newest import Dated
-from assent.tools.plain_search import files_below
+from assent.text.words import counted
+from assent.tools.files import disk
+from assent.tools.files.workspace import absolute
+from assent.tools.search import ripgrep, unsaved
+from assent.tools.search.newest import Dated
+from assent.tools.search.patterns import compiled, name_pattern, static_prefix
+from assent.tools.search.plain_search import files_below
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
-from assent.tools.words import counted
 from assent.types.errors import FileMissing, ToolError
 from assent.types.permissions import Action
 

@@ -9,11 +9,12 @@ import msgspec
 from anyio import to_thread
 from msgspec import Meta
 
-from assent.tools import disk, ripgrep, unsaved
-from assent.tools.files import absolute
-from assent.tools.glob_pattern import name_pattern
-from assent.tools.matches import MOST, Found, Mode, Wanted, found_in
-from assent.tools.plain_search import Query, matches_below, matches_in
+from assent.tools.files import disk
+from assent.tools.files.workspace import absolute
+from assent.tools.search import ripgrep, unsaved
+from assent.tools.search.matches import MOST, Found, Mode, Wanted, found_in
+from assent.tools.search.patterns import name_pattern
+from assent.tools.search.plain_search import Query, matches_below, matches_in
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action

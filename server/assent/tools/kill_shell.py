@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from assent.tools.jobs import ShellJobs
+from assent.tools.process.jobs import ShellJobs
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action

@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal, cast
 
 from msgspec import Meta
 
-from assent.tools.documents import cell_id, parse_notebook
-from assent.tools.files import absolute
-from assent.tools.read_marks import carry_out, known_text, plan_of
+from assent.tools.files.documents import cell_id, parse_notebook
+from assent.tools.files.read_marks import carry_out, known_text, plan_of
+from assent.tools.files.workspace import absolute
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json
 from assent.types.errors import ToolError

@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from assent.tools.documents import read_image, read_notebook, read_pdf
-from assent.tools.files import absolute
-from assent.tools.read_marks import mark, numbered
+from assent.text.words import counted
+from assent.tools.files.documents import read_image, read_notebook, read_pdf
+from assent.tools.files.read_marks import mark, numbered
+from assent.tools.files.workspace import absolute
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
-from assent.tools.words import counted
 from assent.types.permissions import Action
 from assent.types.pointers import unchanged
 from assent.types.ports import FileText

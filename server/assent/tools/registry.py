@@ -10,15 +10,15 @@ from assent.tools.edit import Edit
 from assent.tools.editor_changes import CodeActions, Format, Rename
 from assent.tools.editor_lookups import Definition, Diagnostics, Hover, References, Symbols
 from assent.tools.editor_view import CurrentSelection, OpenFile
-from assent.tools.fence import Fence
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.tools.kill_shell import KillShell
 from assent.tools.multi_edit import MultiEdit
 from assent.tools.notebook_edit import NotebookEdit
 from assent.tools.plan_mode import EnterPlanMode, ExitPlanMode
+from assent.tools.process.fence import Fence
 from assent.tools.read import Read
-from assent.tools.ripgrep import MayRead, everything
+from assent.tools.search.ripgrep import MayRead, everything
 from assent.tools.skill import Skill, Skills
 from assent.tools.sleep import Sleep
 from assent.tools.todo_write import TodoWrite

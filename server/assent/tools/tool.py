@@ -74,7 +74,7 @@ class AgentRunner(Protocol):
 
 
 class Jobs(Protocol):
-    """Background shell commands of the session (T5, S5); concrete in `tools/jobs.py`."""
+    """Background shell commands of the session (T5, S5); concrete in `tools/process/jobs.py`."""
 
     def list(self) -> list[Json]: ...
     def take_finished(self, mine: Mine = anyone) -> list[Json]: ...  # ends the model has not heard of; each once

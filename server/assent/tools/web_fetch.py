@@ -14,9 +14,9 @@ from anyio import to_thread
 from msgspec import Meta
 
 from assent import __version__
-from assent.tools.markdown import to_markdown
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
-from assent.tools.web_address import Address, Resolve, looked_up, normal_url, origin, proxy_for, system_resolve
+from assent.tools.web.markdown import to_markdown
+from assent.tools.web.web_address import Address, Resolve, looked_up, normal_url, origin, proxy_for, system_resolve
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
 

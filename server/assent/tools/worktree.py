@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 import anyio
 from msgspec import Meta
 
-from assent.tools.environment import child_environment, hardened
-from assent.tools.jobs import ShellJobs
+from assent.tools.process.environment import child_environment, hardened
+from assent.tools.process.jobs import ShellJobs
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.ids import new_id

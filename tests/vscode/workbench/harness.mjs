@@ -407,7 +407,7 @@ export class Workbench {
 /** The strict fake of the Messages API, as its own process, with its side door. */
 class FakeApi {
   static async start(children) {
-    const child = spawn(PYTHON, ["-m", "fakeapi"], { cwd: ROOT, env: { ...process.env, PYTHONPATH: join(ROOT, "tests") }, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(PYTHON, ["-m", "fakeapi"], { cwd: ROOT, env: { ...process.env, PYTHONPATH: join(ROOT, "tests/support") }, stdio: ["ignore", "pipe", "inherit"] });
     children.push(child);
     const [line] = await once(createInterface({ input: child.stdout }), "line");
     const api = new FakeApi();

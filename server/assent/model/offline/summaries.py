@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 from assent.model.offline.history import Exchange, History
-from assent.types.words import one_line
+from assent.text.words import one_line
 
 
 def of_conversation(history: History) -> str:

@@ -1,0 +1,46 @@
+"""Where the commands of a shell line run: the working directory, followed through `cd`.
+
+Every directory a command may find itself in is kept, because a `cd` may fail; when nobody can say, that is None.
+"""
+
+from collections.abc import Sequence
+
+from assent.permissions.paths import PathRefused, Seen, locate
+from assent.permissions.shell.syntax.words import Word
+from assent.permissions.shell.tables.wrappers import WRAPPERS
+
+MAX_DIRECTORIES = 8
+
+Directories = frozenset[str] | None
+"""The working directories a command may run in; None when nobody can say."""
+
+_MOVES = ("cd", "pushd", "popd")
+
+
+def either(one: Directories, other: Directories) -> Directories:
+    if one is None or other is None or len(one | other) > MAX_DIRECTORIES:
+        return None
+    return one | other
+
+
+def after(words: Sequence[Word], here: Directories, *, home: str, seen: Seen) -> tuple[Directories, Directories]:
+    """The directories once the command has succeeded, and whatever became of it."""
+    argv = [word.text for word in words]
+    if not argv or argv[0] not in _MOVES:
+        hidden = bool(argv) and argv[0] in WRAPPERS and any(word in _MOVES for word in argv)
+        return (None, None) if hidden or argv[:1] in (["."], ["source"], ["eval"]) else (here, here)
+    target = [word for word in words[1:] if word.text != "--"] or [Word(text=home, pattern=home)]
+    plain = len(target) == 1 and target[0].known and not target[0].wild and target[0].text not in ("-", "")
+    if argv[0] != "cd" or not plain or here is None:
+        return None, None
+    there: set[str] = set()
+    for directory in here:
+        try:
+            located = locate(target[0].text, cwd=directory, home=home, seen=seen)
+        except PathRefused:
+            return None, None
+        if located.target != located.written:
+            return None, None  # through a link, `..` means one thing to the shell and another to the kernel
+        there.add(located.target)
+    new = frozenset(there)
+    return new, either(here, new)

@@ -1,0 +1,122 @@
+"""A shell line as the commands in it: what tree-sitter's bash grammar finds, taken only where we know every node.
+
+Owns reading, not judging. `read` gives every simple command anywhere in the text, also inside what we do not
+understand, so that deny rules see it all; and `doubts`, the reasons why the text as a whole is not understood. A text
+with a doubt is never auto-allowed. Working directories are followed through `cd`; every possible one is kept.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from assent.permissions.paths import Seen, real_directory
+from assent.permissions.shell.syntax import lexer as shell_lexer
+from assent.permissions.shell.syntax.statements import Command, StatementReader
+
+if TYPE_CHECKING:
+    from tree_sitter import Parser
+
+MAX_LENGTH = 10_000  # longer lines ask
+MAX_READ = 200_000  # longer lines are not even searched for denied commands
+MAX_STRUCTURE = 400  # characters that give a line its structure: the grammar's time may grow with their square
+MAX_NODES = 3000  # of the tree: what is bigger is not looked through
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    text: str
+    commands: tuple[Command, ...] = ()
+    doubts: tuple[str, ...] = ()
+    unread: bool = False  # not even searched for commands
+
+
+def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
+    if len(text) > MAX_READ:
+        return Script(text=text, doubts=("the command is too long to be read",), unread=True)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        return Script(text=text, doubts=("the command holds broken characters",), unread=True)
+    if _overloaded(text, data):
+        return Script(text=text, doubts=("the command has too much structure to be read",), unread=True)
+    tree = _parser().parse(data)
+    if tree.root_node.descendant_count > MAX_NODES:
+        return Script(text=text, doubts=("the command has too many parts to be read",), unread=True)
+    reader = StatementReader(home=home, cwd=cwd, seen={} if seen is None else seen)
+    reader.doubts.extend(_text_doubts(text))
+    if tree.root_node.has_error:
+        reader.doubt("the command cannot be parsed")
+    reader.statement(tree.root_node, frozenset({real_directory(cwd, reader.seen)}), 0)
+    if any(moved <= use for moved in reader.moved for use in reader.pwd_uses):
+        reader.doubt("$PWD after a change of directory")
+    if not reader.doubts:
+        try:
+            _agree(reader, shell_lexer.lex(data))
+        except shell_lexer.LexError as error:
+            reader.doubt(str(error))
+    return Script(text=text, commands=tuple(reader.commands), doubts=tuple(dict.fromkeys(reader.doubts)))
+
+
+def warm_up() -> None:
+    """Load the grammar before the first decision needs it."""
+    _parser()
+
+
+@lru_cache(maxsize=1)
+def _parser() -> "Parser":
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+_STRUCTURE = re.compile(r"[|&;<>()\[{$`]")
+_QUOTED = re.compile(r"'[^']*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
+
+
+def _overloaded(text: str, data: bytes) -> bool:
+    """What stands in quotes and heredocs does not count, where the small reader can tell."""
+    if len(_STRUCTURE.findall(text)) <= MAX_STRUCTURE:
+        return False
+    try:
+        lexed = shell_lexer.lex(data)
+    except shell_lexer.LexError:
+        return True
+    words = "".join(data[start:end].decode("latin-1") for start, end in lexed.words)
+    return len(lexed.operators) + len(_STRUCTURE.findall(_QUOTED.sub("", words))) > MAX_STRUCTURE
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_INVISIBLE = frozenset({"Cf", "Cc", "Zs", "Zl", "Zp", "Co", "Cn"})
+
+
+def _text_doubts(text: str) -> Iterator[str]:
+    if len(text) > MAX_LENGTH:
+        yield "the command is too long to be judged"
+    if _CONTROL.search(text):
+        yield "the command holds control characters"
+    if not text.isascii() and any(ord(c) > 127 and unicodedata.category(c) in _INVISIBLE for c in text):
+        yield "the command holds invisible characters"
+    if not text.strip():
+        yield "the command is empty"
+
+
+def _agree(reader: StatementReader, lexed: shell_lexer.Lexed) -> None:
+    """The grammar's words, operators and boundaries against the lexer's."""
+    same = sorted(reader.spans) == sorted(lexed.words) and reader.operators == lexed.operators
+    if not same or reader.keywords != lexed.keywords:
+        raise shell_lexer.LexError("two readings of the command disagree")
+    segment_of = {span: number for number, segment in enumerate(lexed.segments) for span in segment}
+    seen: set[int] = set()
+    for command in reader.commands:
+        if not command.words:
+            continue  # redirections of a whole group; their words were compared above
+        numbers = {segment_of[word.span] for word in command.words}
+        if len(numbers) != 1 or numbers & seen:
+            raise shell_lexer.LexError("two readings of the command disagree")
+        seen |= numbers
+    if sorted(reader.heredocs) != sorted(lexed.heredocs):
+        raise shell_lexer.LexError("two readings of the heredoc disagree")

@@ -1,0 +1,1 @@
+"""Programs and their flags: which uses only read, which write, which run other programs."""

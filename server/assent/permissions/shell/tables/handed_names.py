@@ -1,0 +1,123 @@
+"""Commands that get file names from `find -exec` or, through a pipe, from `xargs`: when is that harmless?
+
+Nobody knows the names. They may begin with a dash, name a link that leads out of the workspace, and be cut in two at a
+blank by xargs. So only commands of this table count, and of those with contents to show only the ones that get the
+names of regular files, whole: from `find … -type f … -exec` or `-print0 | xargs -0`.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from assent.permissions import trees
+from assent.permissions.shell.syntax.statements import Command
+from assent.permissions.shell.syntax.words import Word
+from assent.text.words import names
+
+_COUNTING = names("wc echo basename dirname true")
+"""Show no contents, whatever file they are given. Of their flags only `wc --files0-from` names a file."""
+_SHOWING = names("cat head tail grep egrep fgrep md5sum sha1sum sha256sum sha512sum cksum file stat")
+_LISTING = {
+    "find": (r"(?!-printf|-ls|-fprint|-fls|-exec|-ok).*", ""),
+    **dict.fromkeys(
+        ("fd", "fdfind"), (r"-[HIietg]|--(?:hidden|no-ignore|type|extension|glob|ignore-case)(?:=.*)?", "")
+    ),
+    "rg": (r"-[liwFSgtu]|--(?:files|hidden|files-with-matches|glob|type|ignore-case)(?:=.*)?", "-l --files"),
+    **dict.fromkeys(("grep", "egrep", "fgrep"), (r"-[rliwEFIe]+|--include=.*", "-l -rl -lr -ril -rli -li -il")),
+    "ls": (r"-[1aAtrSd]+", ""),
+    "git": (r"-[cdmo]|--(?:cached|deleted|modified|others|exclude-standard)", "ls-files"),
+}
+"""Feeders whose every line is a name below the folders they search: the flags they may have, and one that they need."""
+_XARGS_ALONE = names("-0 --null -r --no-run-if-empty -0r -r0")
+_XARGS_NUMBERED = re.compile(r"-[nLP][1-9][0-9]{0,3}|--max-(?:args|procs|lines)=[1-9][0-9]{0,3}")
+_OTHERWISE = names("-o -or , ! -not ( ) -follow -L -H -fprint -fprintf -fls -exec -execdir -ok -okdir -delete")
+_TAKEN_FOR_A_FLAG = re.compile(r"(?:\A|[\s'\"\\/])-")
+
+NAME = Word(text="./name", pattern="./name")
+"""Stands for a name that is handed over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handed:
+    """`inner` holds the stand-in where the names go; `own` is what finds them, when that is part of the command."""
+
+    inner: Command
+    own: Command | None = None
+
+
+def handed_names(command: Command) -> Handed | None:
+    """What the command runs on names that it finds or reads; None when it does not, or when that may do harm."""
+    if not all(word.plain for word in command.words) or command.redirects:
+        return None
+    match command.argv[:1]:
+        case ("find",):
+            return _by_find(command)
+        case ("xargs",):
+            return _by_xargs(command)
+        case _:
+            return None
+
+
+def _by_find(command: Command) -> Handed | None:
+    words = command.words
+    argv = command.argv
+    if argv.count("-exec") != 1 or argv[-1] not in (";", "+") or argv[-2] != "{}" or argv.count("{}") != 1:
+        return None
+    start = argv.index("-exec")
+    own, inner = words[:start], words[start + 1 : -2]
+    if not inner or not _fits(inner[0].text, whole=True, regular=_regular_only(own)):
+        return None
+    return Handed(own=replace(command, words=own), inner=replace(command, words=(*inner, NAME), feeders=()))
+
+
+def _by_xargs(command: Command) -> Handed | None:
+    position, words = 1, command.words
+    while position < len(words) and words[position].text.startswith("-"):
+        text = words[position].text
+        if text in _XARGS_ALONE or _XARGS_NUMBERED.fullmatch(text):
+            position += 1
+        elif text in ("-n", "-L", "-P") and position + 1 < len(words) and words[position + 1].text.isdigit():
+            position += 2
+        else:
+            return None
+    inner, flags = words[position:], command.argv[1:position]
+    if not inner or len(command.feeders) != 1 or command.given is not None:
+        return None
+    feeder = command.feeders[0]
+    if not _lists_names(feeder):
+        return None
+    whole = feeder.argv[0] == "find" and feeder.argv[-1] == "-print0" and any("0" in flag for flag in flags)
+    if not _fits(inner[0].text, whole=whole, regular=_regular_only(feeder.words)):
+        return None
+    if inner[0].text == "wc" and not whole and not _no_name_is_a_flag(command):
+        return None
+    return Handed(inner=replace(command, words=(*inner, NAME), feeders=()))
+
+
+def _lists_names(feeder: Command) -> bool:
+    """Does it print names of files, one a line, and nothing that the line or a file's contents could choose?"""
+    if not feeder.words or not all(word.known for word in feeder.words) or feeder.redirects or feeder.given is not None:
+        return False
+    name, *rest = feeder.argv
+    flags, needed = _LISTING.get(name, ("(?!)", ""))
+    if needed and not set(needed.split()) & set(rest[:1] if name == "git" else rest):
+        return False
+    return name in _LISTING and all(re.fullmatch(flags, word) for word in rest if word.startswith("-"))
+
+
+def _fits(name: str, *, whole: bool, regular: bool) -> bool:
+    return name in _COUNTING or (name in _SHOWING and whole and regular)
+
+
+def _regular_only(words: tuple[Word, ...]) -> bool:
+    """Does `find` give regular files alone? Then none is a link."""
+    argv = [word.text for word in words]
+    return ("-type", "f") in pairwise(argv) and not _OTHERWISE & set(argv)
+
+
+def _no_name_is_a_flag(command: Command) -> bool:
+    """No name below here begins with a dash, also after a blank or quote where xargs would cut it."""
+    return command.directories is not None and all(
+        trees.any_below(directory, lambda path: _TAKEN_FOR_A_FLAG.search(path) is not None) is False
+        for directory in command.directories
+    )

@@ -1,0 +1,1 @@
+"""Sessions as files: lists, searches, exports and summaries."""

@@ -1,0 +1,33 @@
+"""What the list of sessions says of one: kept in the index, shown on the wire."""
+
+from assent.sessions.live.session import Session
+from assent.storage.index import Summary
+from assent.storage.lines import clean
+from assent.types.blocks import Json
+
+
+def summary_of(session: Session) -> Summary:
+    return Summary(
+        session_id=session.id,
+        title=clean(session.title),
+        cwd=clean(session.cwd),
+        branch=session.branch,
+        updated_at=session.updated_at,
+        turns=session.turns.count,
+        cost_usd=session.cost_usd,
+        folder=session.record.path.parent.name,
+        text="\n".join(session.prompts)[-2000:],
+    )
+
+
+def listed(summary: Summary, *, running: bool) -> Json:
+    return {
+        "sessionId": summary.session_id,
+        "title": summary.title,
+        "updatedAt": summary.updated_at,
+        "turns": summary.turns,
+        "costUsd": summary.cost_usd,
+        "cwd": summary.cwd,
+        "branch": summary.branch,
+        "running": running,
+    }

@@ -1,0 +1,1 @@
+"""One conversation while it lives: its turns, inbox, options and file."""

@@ -1,0 +1,111 @@
+"""The options of a session: from a request and the settings, to the file, and back; and changed while it lives."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from assent.sessions.deps import EngineOptions
+from assent.storage.settings import Settings
+from assent.tools.structured_output import StructuredOutput
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError, ToolError
+from assent.types.permissions import MODES
+
+if TYPE_CHECKING:
+    from assent.sessions.live.session import Session
+
+
+def chosen(params: Json, settings: Settings, default_model: str) -> EngineOptions:
+    """What `session/new` asks for, else what the settings say."""
+    budget = params.get("maxBudgetUsd", settings.get("maxBudgetUsd"))
+    return EngineOptions(
+        model=params.get("model") or settings.get("model") or default_model,
+        fallback_model=params.get("fallbackModel") or settings.get("fallbackModel"),
+        thinking=thinking_config(params.get("thinking", settings.get("thinking"))),
+        effort=params.get("effort") or settings.get("effort"),
+        custom_system_prompt=params.get("customSystemPrompt"),
+        append_system_prompt=params.get("appendSystemPrompt") or settings.get("appendSystemPrompt"),
+        max_turns=params.get("maxTurns") or settings.get("maxTurns"),
+        max_budget_usd=float(budget) if budget is not None else None,
+        task_budget=_total(params.get("taskBudget")),
+        json_schema=params.get("jsonSchema"),
+    )
+
+
+def configure(session: "Session", params: Json) -> Json:
+    """`assent/session/configure`: what is named changes, from the next step or turn on."""
+    changes: dict[str, Any] = {}
+    if "model" in params:
+        changes["model"] = session.deps.require_model(params["model"])
+    if "effort" in params:
+        changes["effort"] = params["effort"]
+    if "thinking" in params:
+        changes["thinking"] = thinking_config(params["thinking"])
+    if params.get("mode"):
+        session.state.mode = _permitted(params["mode"], session.settings)
+    if changes:
+        session.options = replace(session.options, **changes)
+        session.turns.forget_engine()
+    if params.get("review"):
+        session.chosen_review = params["review"]
+    session.save_state()
+    model, mode = session.options.model, session.state.mode
+    session.publish({"type": "status", "state": session.status, "model": model, "mode": mode})
+    return {
+        "model": model,
+        "mode": mode,
+        "thinking": session.options.thinking,
+        "effort": session.options.effort,
+        "review": session.review,
+    }
+
+
+def options_json(options: EngineOptions) -> Json:
+    return {name: getattr(options, name) for name in EngineOptions.__slots__ if getattr(options, name) is not None}
+
+
+def options_from(saved: object, default_model: str) -> EngineOptions:
+    """Options as they were saved; what this version does not know is left out."""
+    values: dict[str, Any] = cast("Json", saved) if isinstance(saved, dict) else {}
+    known = {name: value for name, value in values.items() if name in EngineOptions.__slots__}
+    known.setdefault("model", default_model)
+    return EngineOptions(**known)
+
+
+def thinking_config(value: object) -> Json | None:
+    """What clients send (a switch, a number of tokens, a name, or the API's own object) as the API takes it."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return {"type": "adaptive"} if value else {"type": "disabled"}
+        case int():
+            return {"type": "enabled", "budget_tokens": value} if value > 0 else {"type": "disabled"}
+        case "adaptive" | "enabled" | "disabled":
+            return {"type": value}
+        case {"type": "adaptive" | "enabled" | "disabled"}:
+            return cast("Json", value)
+        case _:
+            hint = "A boolean, a number of tokens, adaptive, enabled, disabled, or an object of such a type."
+            raise ProtocolError("invalidParams", f"thinking cannot be {str(value)[:100]!r}", hint=hint)
+
+
+def check_schema(schema: Json) -> None:
+    """A schema that is none would only fail once the model has done the work. Loads a library: call it in a thread."""
+    try:
+        StructuredOutput(schema)
+    except ToolError as error:
+        raise ProtocolError("invalidParams", str(error), hint="jsonSchema is a JSON Schema of an object.") from None
+
+
+def _permitted(mode: Any, settings: Settings) -> Any:
+    if mode not in MODES:
+        raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
+    if mode == "bypassPermissions" and settings.get("permissions.disableBypassPermissions"):
+        raise ProtocolError("permissionDenied", "Your settings do not allow the mode bypassPermissions")
+    return mode
+
+
+def _total(budget: object) -> int | None:
+    if isinstance(budget, dict):
+        budget = cast("Json", budget).get("total")
+    return budget if isinstance(budget, int) and budget > 0 else None

@@ -1,0 +1,1 @@
+"""What clients see of a session: events, their numbers, snapshots on attach."""

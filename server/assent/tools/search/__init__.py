@@ -1,0 +1,1 @@
+"""Searching the workspace: ripgrep, the same without it, and what both leave out."""
