@@ -12,12 +12,13 @@ ALLOWED: dict[str, set[str]] = {
     "types": set(),
     "text": {"types"},
     **{layer: {"types", "text"} for layer in MIDDLE},
+    "wire": {"types", "text"},
     "engine": {"types", "text", *MIDDLE},
-    "sessions": {"types", "text", *MIDDLE, "engine"},
-    "lsp": {"types", "text", *MIDDLE, "engine", "sessions"},
-    "acp": {"types", "text", *MIDDLE, "engine", "sessions"},
-    "cli": {"types", "text", *MIDDLE, "engine", "sessions", "lsp", "acp", "app"},
-    "app": {"types", "text", *MIDDLE, "engine", "sessions", "lsp", "acp"},
+    "sessions": {"types", "text", *MIDDLE, "engine", "wire"},
+    "lsp": {"types", "text", *MIDDLE, "engine", "sessions", "wire"},
+    "acp": {"types", "text", *MIDDLE, "engine", "sessions", "wire"},
+    "cli": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "acp", "app"},
+    "app": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "acp"},
 }
 OWNERS = {"pygls": "lsp", "lsprotocol": "lsp", "acp": "acp", "anthropic": "model", "tree_sitter": "permissions"}
 HEAVY = {"anthropic", "mcp", "tree_sitter", "tree_sitter_bash", "jsonschema", "watchfiles", "pypdf"}

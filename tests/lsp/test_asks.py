@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.lsp.protocol.asks import Elicit, PermissionAsk
+from assent.wire.asks import Elicit, PermissionAsk
 from fakeapi import FakeApi, text, tool
 from lspclient import Client, Connect, Json
 from lspclient.client import RpcError

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.lsp.protocol.shapes import Proposal
+from assent.wire.shapes import Proposal
 from fakeapi import FakeApi, text, tool
 from lspclient import Client, Connect, Json, RpcError
 

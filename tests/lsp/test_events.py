@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.lsp.protocol.events import EVENTS, SessionEvent
+from assent.wire.events import EVENTS, SessionEvent
 from fakeapi import FakeApi, Reply, hold, text, tool
 from lspclient import Client, Connect, Json
 

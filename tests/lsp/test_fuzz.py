@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from assent.lsp.protocol import CLIENT_REQUESTS
+from assent.wire import CLIENT_REQUESTS
 from lspclient import Connect
 from lspclient.process import peak_resident
 

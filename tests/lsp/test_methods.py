@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.lsp.protocol import CLIENT_REQUESTS
+from assent.wire import CLIENT_REQUESTS
 from fakeapi import FakeApi, hold, text, tool
 from lspclient import Client, Json, RpcError
 

@@ -7,7 +7,7 @@ from assent.lsp.capabilities import COMMANDS, initialize_result
 from assent.lsp.client import Client
 from assent.lsp.commands import COMMANDS as IMPLEMENTED
 from assent.lsp.connection import PLAIN_REQUESTS
-from assent.lsp.protocol import CLIENT_REQUESTS, schema
+from assent.wire import CLIENT_REQUESTS, schema
 
 EVENTS = [
     "turnStarted",

@@ -10,8 +10,8 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from assent.lsp.protocol import CLIENT_REQUESTS, SERVER_NOTIFICATIONS, SERVER_REQUESTS, asks, events, requests, results
-from assent.lsp.protocol.shapes import Wire
+from assent.wire import CLIENT_REQUESTS, SERVER_NOTIFICATIONS, SERVER_REQUESTS, asks, events, requests, results
+from assent.wire.shapes import Wire
 
 ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "vscode-extension"

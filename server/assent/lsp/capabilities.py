@@ -5,8 +5,8 @@ A test holds this page against the features that are really registered.
 
 from assent import __version__
 from assent.lsp.client import Client
-from assent.lsp.protocol import CLIENT_REQUESTS, FEATURES, PROTOCOL_VERSION
 from assent.types.blocks import Json
+from assent.wire import CLIENT_REQUESTS, FEATURES, PROTOCOL_VERSION
 
 CODE_ACTION_KINDS = ("quickfix", "refactor", "refactor.rewrite", "source")
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import msgspec
 
-from assent.lsp.protocol.requests import ClientFlags, InitializationOptions
 from assent.types.blocks import Json
+from assent.wire.requests import ClientFlags, InitializationOptions
 
 ENCODINGS = ("utf-16", "utf-8", "utf-32")
 DEFAULT_EVENT_RATE = 60

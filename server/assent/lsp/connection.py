@@ -24,13 +24,13 @@ from assent.lsp.host import App, Build, Host, nothing
 from assent.lsp.marks import HunkMarks
 from assent.lsp.peer import Incoming, Peer, RemoteError, RequestHandler, params_object
 from assent.lsp.progress import TurnProgress
-from assent.lsp.protocol import CLIENT_REQUESTS
 from assent.lsp.status import StatusBoard
 from assent.sessions.stream.front import Call
 from assent.stdio.background import in_thread
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.programs import keep_out
+from assent.wire import CLIENT_REQUESTS
 
 if TYPE_CHECKING:
     from assent.lsp.features import Features

@@ -1,4 +1,4 @@
---- The wire's names, mirrored from the server (server/assent/lsp/protocol); a test compares the two.
+--- The wire's names, mirrored from the server (server/assent/wire); a test compares the two.
 local M = {}
 
 M.version = 1

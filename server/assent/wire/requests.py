@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
-from assent.lsp.protocol.shapes import Count, Effort, Id, Json, Mode, Name, Path, Positive, Range, Review, Uri, Wire
+from assent.wire.shapes import Count, Effort, Id, Json, Mode, Name, Path, Positive, Range, Review, Uri, Wire
 
 
 class ClientFlags(Wire):

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from assent.lsp.protocol import asks, events, requests, results
-from assent.lsp.protocol.shapes import Empty, Wire
+from assent.wire import asks, events, requests, results
+from assent.wire.shapes import Empty, Wire
 
 PROTOCOL_VERSION = 1
 

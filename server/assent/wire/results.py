@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from assent.lsp.protocol.shapes import (
+from assent.wire.shapes import (
     AgentInfo,
     CommandInfo,
     Json,

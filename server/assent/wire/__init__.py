@@ -4,7 +4,7 @@ This package is the single source; `schema()` describes it for the TypeScript an
 It knows names and shapes only: no handler, no pygls, no I/O.
 """
 
-from assent.lsp.protocol.methods import (
+from assent.wire.methods import (
     CLIENT_NOTIFICATIONS,
     CLIENT_REQUESTS,
     FEATURES,
@@ -13,7 +13,7 @@ from assent.lsp.protocol.methods import (
     SERVER_REQUESTS,
     Method,
 )
-from assent.lsp.protocol.schema import schema
+from assent.wire.schema import schema
 
 __all__ = [
     "CLIENT_NOTIFICATIONS",

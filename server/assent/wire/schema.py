@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-from assent.lsp.protocol import methods
-from assent.lsp.protocol.events import EVENTS
-from assent.lsp.protocol.shapes import Wire
 from assent.types.errors import ERROR_CODES
+from assent.wire import methods
+from assent.wire.events import EVENTS
+from assent.wire.shapes import Wire
 
 Fields = dict[str, dict[str, Any]]
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from assent.lsp.protocol.shapes import Json, Proposal, Todo, TurnResult, Wire
+from assent.wire.shapes import Json, Proposal, Todo, TurnResult, Wire
 
 
 class Event(Wire, tag_field="type"):
