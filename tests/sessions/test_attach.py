@@ -143,7 +143,7 @@ async def test_a_restart_resumes_with_messages_totals_mode_title_and_todos(tmp_p
 CRASH = """
 import asyncio, os, signal, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = [sys.argv[2], sys.argv[2] + "/support"]
 from sessions.harness import TestFront, running, say, use
 
 async def main():
@@ -172,7 +172,7 @@ asyncio.run(main())
 
 def start(home: Path, kind: str) -> tuple[subprocess.Popen[str], str]:
     """A session in a process of its own, in the middle of a turn; the process and the session's id."""
-    tests = str(Path(__file__).parent.parent)
+    tests = str(Path(__file__).parents[1])
     child = subprocess.Popen([sys.executable, "-c", CRASH, str(home), tests, kind], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     session = ""

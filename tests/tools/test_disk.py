@@ -156,7 +156,7 @@ def test_what_may_not_be_read_is_refused_at_once() -> None:
         ]
         done = subprocess.run(
             [sys.executable, "-c", _AS_NOBODY, folder, json.dumps(calls)],
-            cwd=Path(__file__).parents[1],
+            cwd=Path(__file__).parents[1] / "support",
             capture_output=True,
             text=True,
             timeout=60,
