@@ -34,6 +34,7 @@ check: $(VENV)/.tools
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright --warnings
+	$(BIN)/vulture
 	$(BIN)/python -I .ci/licences.py
 
 lint: check ## ruff and pyright

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import anyio
 
@@ -135,6 +135,3 @@ class Gate(Simple):
             self.cancelled.append(input.text)
             raise
         return ToolOutput(content="opened")
-
-
-AnySimple = Simple | Tool[Any]

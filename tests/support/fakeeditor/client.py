@@ -6,7 +6,7 @@ Two queues, one each way; a test decides when anything on them moves. `flow()` m
 import hashlib
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import anyio
@@ -323,7 +323,3 @@ class FakeEditor:
     def _store(self) -> Documents:
         assert self.documents is not None
         return self.documents
-
-
-def with_version(habits: Habits, first_version: int) -> Habits:
-    return replace(habits, first_version=first_version)

@@ -124,7 +124,6 @@ class Scene:
         self.files = CountedFiles()
         self.paths = SessionPaths(transcript=folder / "data" / "session.jsonl")
         self.dead = False
-        self.appended = 0
         self._record = self._open()
         self._record.note("header", version=1)
 
@@ -135,7 +134,6 @@ class Scene:
     def append(self, message: Message) -> None:
         if not self.dead:
             self._record.append(message)
-            self.appended += 1
 
     async def flush(self, *, durable: bool) -> None:
         if self.dead:

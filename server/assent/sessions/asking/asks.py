@@ -32,7 +32,6 @@ class Question:
     params: Json  # as sent, without the requestId, which is each front's own
     answer: Json | None = None
     by: str = ""
-    moot: bool = False
     settled: anyio.Event = field(default_factory=anyio.Event)
     requests: dict[str, Front] = field(default_factory=dict[str, Front])  # those out, by requestId; any may be answered
     tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
@@ -95,7 +94,6 @@ class Asks:
         """Nobody needs the answer any more."""
         question = self._open.get(question_id)
         if question is not None:
-            question.moot = True
             self._settle(question, None, by=by)
 
     def withdraw_all(self, *, by: str) -> None:

@@ -7,7 +7,7 @@ alone.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 import anyio.to_thread
 
@@ -23,8 +23,6 @@ from assent.types.errors import ProtocolError, ToolError
 from assent.types.ids import new_id
 from assent.types.messages import AssistantMessage, Attachment, UserMessage
 from assent.types.ports import EditPlan, FileText
-
-Restore = Literal["conversation", "code", "both"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Every behaviour of the engine that has an id is named by a test: in a comment, or in its module's docstring."""
+"""`docs/behaviours.md` and the tests name the same behaviours: each id stands in a comment or a module docstring."""
 
 import ast
 import io
@@ -8,19 +8,11 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parent.parent
-
-SECTIONS = {
-    "Q": range(1, 13),
-    "L": range(1, 16),
-    "M": range(1, 11),
-    "C": range(1, 9),
-    "T": range(1, 11),
-    "P": range(11, 15),  # the ten steps before them are rows of permissions/test_chain.py
-    "S": range(1, 8),
-}
+TESTS = Path(__file__).parent
+PAGE = TESTS.parent / "docs" / "behaviours.md"
+ID = re.compile(r"\b[QLMCTPS]\d{1,2}\b")
 TO_COME = {"T9"}  # MCP: settings say that its servers have no effect yet
-IDS = [f"{section}{number}" for section, numbers in SECTIONS.items() for number in numbers]
+IDS = re.findall(r"^\| ([QLMCTPS]\d{1,2}) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +27,20 @@ def named() -> dict[str, set[str]]:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.COMMENT and not token.string.startswith("# ---"):
                 words.append(token.string)
-        for each in re.findall(r"\b[QLMCTPS]\d+\b", "\n".join(words)):
+        for each in ID.findall("\n".join(words)):
             found.setdefault(each, set()).add(path.name)
     return found
+
+
+def test_the_page_lists_each_behaviour_once() -> None:
+    assert len(IDS) == len(set(IDS)) and len(IDS) > 60
 
 
 @pytest.mark.parametrize("id", IDS)
 def test_a_test_names_the_behaviour(named: dict[str, set[str]], id: str) -> None:
     assert bool(named.get(id)) is (id not in TO_COME), f"no test names {id}, or one that was to come is here"
+
+
+def test_tests_name_only_behaviours_that_the_page_lists(named: dict[str, set[str]]) -> None:
+    ten_steps = {f"P{number}" for number in range(1, 11)}
+    assert {each: sorted(files) for each, files in named.items() if each not in IDS and each not in ten_steps} == {}
