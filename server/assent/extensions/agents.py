@@ -1,12 +1,28 @@
-"""Agent definitions: who a subagent is, what it may use, and the ones that come built in (T7)."""
+"""Agent definitions: who a subagent is, what it may use, and the ones that come built in (T7).
 
+Those of users, projects and plugins are read from Markdown by `agent_files`. Nothing here starts an agent.
+"""
+
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from assent.extensions.definitions import BUILT_IN as OURS
+from assent.extensions.definitions import Origin
+from assent.types.permissions import Mode
+
+MemoryScope = Literal["user", "project", "local"]
+_WIDTH: tuple[Mode, ...] = ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
+"""Modes from the one that permits least to the one that permits most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDefinition:
-    """`tools` None means all of the parent's; `disallowed_tools` are taken away from either."""
+    """`tools` None means all of the parent's; `disallowed_tools` are taken away from either.
+
+    `tools` may name a server (`mcp__server`, `mcp__server__*`, `server/*`) instead of a single tool.
+    """
 
     name: str
     description: str
@@ -16,6 +32,46 @@ class AgentDefinition:
     model: str | None = None  # None: the parent's
     max_turns: int | None = None
     source: str = "built-in"
+    origin: Origin = OURS
+    effort: str | None = None
+    permission_mode: Mode | None = None  # never wider than the parent's: see `narrowed`
+    skills: tuple[str, ...] = ()  # their whole text stands before the task
+    mcp_servers: tuple[Any, ...] = ()
+    hooks: dict[str, Any] = field(default_factory=dict[str, Any])
+    memory: MemoryScope | None = None
+    background: bool = False
+    isolation: Literal["worktree"] | None = None
+    agents: tuple[str, ...] = ()  # which agents it may start; none by itself
+    color: str = ""
+    initial_prompt: str = ""
+    model_invocable: bool = True
+    withheld: str = ""  # why it cannot be used
+
+    def may_use(self, tool: str) -> bool:
+        if any(_names(pattern, tool) for pattern in self.disallowed_tools):
+            return False
+        return self.tools is None or any(_names(pattern, tool) for pattern in self.tools)
+
+
+def narrowed(parent: Mode, wanted: Mode | None) -> Mode:
+    """The mode of a subagent: what its definition wants, unless that permits more than its parent may do."""
+    if wanted is None or _WIDTH.index(wanted) > _WIDTH.index(parent):
+        return parent
+    return wanted
+
+
+def _names(pattern: str, tool: str) -> bool:
+    """Whether an entry of `tools` covers a tool: by its name, by its server, or all with `*`."""
+    head = pattern.split("(", 1)[0].strip()
+    if head in ("*", tool) or (head == "Task" and tool == "Agent"):
+        return True
+    if head.endswith("/*"):  # as Copilot names the tools of a server
+        head = f"mcp__{head[:-2]}"
+    if head.startswith("mcp__") and head.count("__") == 1:
+        return tool.startswith(f"{head}__")
+    if head.startswith("mcp__") and head.endswith("*"):
+        return tool.startswith(head[:-1])
+    return bool(re.fullmatch(r"[\w-]+/[\w-]+", head)) and tool == f"mcp__{head.replace('/', '__', 1)}"
 
 
 GENERAL_PURPOSE = AgentDefinition(
