@@ -14,7 +14,7 @@ ifneq ($(filter C POSIX,$(LC_ALL)),)
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: help demo test quick flake lint format check checks unit coverage editors torture bench picture clean setup
+.PHONY: help demo test quick flake lint format protocol check checks unit coverage editors torture bench picture clean setup
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,8 +36,12 @@ check: $(VENV)/.tools
 	$(BIN)/pyright --warnings
 	$(BIN)/vulture
 	$(BIN)/python -I .ci/licences.py
+	$(BIN)/python -m assent.wire.generate --check
 
 lint: check ## ruff and pyright
+
+protocol: $(VENV)/.installed ## write the mirrors of the wire: TypeScript, Lua, docs/protocol.md
+	$(BIN)/python -m assent.wire.generate
 
 format: $(VENV)/.tools ## let ruff tidy the code
 	$(BIN)/ruff check --fix

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.wire import CLIENT_REQUESTS
+from assent.wire import CLIENT_REQUESTS, METHODS
 from fakeapi import FakeApi, hold, text, tool
 from lspclient import Client, Json, RpcError
 
@@ -258,6 +258,29 @@ async def test_trust_is_set_by_request(client: Client, workspace: Path) -> None:
     assert status["params"]["trust"][0]["uri"] == uri
     await ask(client, "assent/trust/set", {"uri": uri, "trusted": False, "remember": "session"})
     assert (await fails(client, "assent/trust/set", {"uri": "untitled:1", "trusted": True})).kind == "invalidParams"
+
+
+async def test_methods_that_are_announced_are_served_and_planned_ones_are_unknown(client: Client) -> None:
+    for row in METHODS:
+        if row.direction == "clientRequest":
+            known = await _known(client, row.name)
+            assert known == (not row.planned), row.name
+
+
+async def test_a_wrong_field_is_named_by_its_path_and_an_unknown_one_passes(client: Client) -> None:
+    wrong = {"proposalId": "p", "decisions": [{"hunkId": "h", "decision": "perhaps"}]}
+    refused = await fails(client, "assent/edit/resolve", wrong)
+    assert (refused.kind, refused.data["path"]) == ("invalidParams", "$.decisions[0].decision")
+    await ask(client, "assent/session/list", {"cwd": "/", "somethingNewer": 1})
+
+
+async def _known(client: Client, method: str) -> bool:
+    """Whether the method is served; parameters that no method takes keep it from doing anything."""
+    try:
+        await client.request(method, {"sessionId": 0, "cwd": 0, "uri": 0, "name": 0, "text": 0})
+    except RpcError as error:
+        return error.kind != "methodNotFound"
+    return True
 
 
 @pytest.mark.parametrize("method", sorted(CLIENT_REQUESTS))

@@ -7,7 +7,9 @@ from assent.lsp.capabilities import COMMANDS, initialize_result
 from assent.lsp.client import Client
 from assent.lsp.commands import COMMANDS as IMPLEMENTED
 from assent.lsp.connection import PLAIN_REQUESTS
-from assent.wire import CLIENT_REQUESTS, schema
+from assent.types.errors import ERROR_CODES
+from assent.wire import CLIENT_REQUESTS, METHODS
+from assent.wire.schema import schema
 
 EVENTS = [
     "turnStarted",
@@ -33,10 +35,14 @@ EVENTS = [
     "editProposed",
     "editUpdated",
     "editResolved",
+    "editMoved",
     "reviewPending",
     "todos",
     "planProposed",
     "hook",
+    "snipped",
+    "compactSoon",
+    "mcpChanged",
     "usage",
     "status",
     "queued",
@@ -66,33 +72,54 @@ REQUESTS = [
     "session/rewind",
     "session/context",
     "session/cost",
+    "session/retry",
+    "session/snip",
+    "session/unsnip",
+    "session/roster",
     "tool/list",
     "tool/run",
     "edit/list",
     "edit/resolve",
     "permission/explain",
+    "permission/rules",
+    "permission/editRules",
+    "permission/answer",
     "complete",
     "document/read",
+    "trust/get",
     "trust/set",
     "mcp/list",
     "mcp/restart",
+    "mcp/enable",
+    "mcp/disable",
+    "mcp/signIn",
+    "mcp/approve",
     "agent/list",
+    "agent/stop",
+    "hook/list",
+    "hook/log",
+    "skill/list",
+    "memory/list",
+    "plugin/list",
     "command/list",
     "job/list",
     "job/kill",
+    "job/background",
+    "job/foreground",
     "settings/get",
     "settings/set",
 ]
 
+NOTIFICATIONS = ["session/event", "withdrawn", "status", "roster"]
 SERVER_REQUESTS = ["permission/ask", "elicit", "editor/query", "editor/save"]
 
 
 def test_every_name_of_the_contract_is_there() -> None:
     described = schema()
     assert set(described["events"]) == set(EVENTS)
-    assert {f"assent/{name}" for name in REQUESTS} <= set(described["requests"])
+    assert {f"assent/{name}" for name in REQUESTS} == set(described["requests"])
     assert set(described["serverRequests"]) == {f"assent/{name}" for name in SERVER_REQUESTS}
-    assert set(described["serverNotifications"]) == {"assent/session/event", "assent/withdrawn", "assent/status"}
+    assert set(described["serverNotifications"]) == {f"assent/{name}" for name in NOTIFICATIONS}
     assert described["errors"]["staleProposal"] == -32803
 
 
@@ -103,6 +130,15 @@ def test_fields_are_camel_case_and_say_whether_they_may_be_left_out() -> None:
     assert "clientMessageId" in send
     for method in described["requests"].values():
         assert all(re.fullmatch(r"[a-z][A-Za-z]*", name) for name in method["params"])
+
+
+def test_every_row_of_the_table_has_a_name_of_its_own_and_known_errors() -> None:
+    names = [row.name for row in METHODS]
+    assert len(names) == len(set(names))
+    for row in METHODS:
+        assert set(row.errors) <= set(ERROR_CODES), row.name
+        assert row.purpose.endswith((".", "…")), row.name
+        assert (row.result is None) == (row.direction == "serverNotification"), row.name
 
 
 def test_initialize_promises_what_is_registered() -> None:

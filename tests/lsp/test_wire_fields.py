@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from assent.wire import schema
+from assent.wire.schema import schema
 from fakeapi import FakeApi, failure, text, tool
 from lspclient import Client, Connect, Json
 from lspclient.client import PLUGIN

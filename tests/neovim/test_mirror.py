@@ -19,16 +19,6 @@ def _strings(name: str) -> list[str]:
     return re.findall(r'"([^"]+)"', found[1] or found[2])
 
 
-def test_every_method_the_plugin_names_is_one_of_the_wire() -> None:
-    assert set(_strings("requests")) <= set(WIRE["requests"])
-    assert set(_strings("server_requests")) == {m for m in WIRE["serverRequests"] if m.startswith("assent/")}
-    assert set(_strings("server_notifications")) == {m for m in WIRE["serverNotifications"] if m.startswith("assent/")}
-
-
-def test_every_event_the_plugin_acts_on_is_one_of_the_wire() -> None:
-    assert set(_strings("events")) <= set(WIRE["events"])
-
-
 def test_every_event_that_is_drawn_is_listed() -> None:
     listed = set(_strings("events"))
     for name in ("drawing.lua", "session.lua"):

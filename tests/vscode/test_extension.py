@@ -5,17 +5,12 @@ import re
 import shutil
 import zipfile
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import msgspec
 import pytest
-
-from assent.wire import CLIENT_REQUESTS, SERVER_NOTIFICATIONS, SERVER_REQUESTS, asks, events, requests, results
-from assent.wire.shapes import Wire
 
 ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "vscode-extension"
-PROTOCOL = "\n".join(path.read_text(encoding="utf-8") for path in sorted((EXTENSION / "src" / "protocol").glob("*.ts")))
 
 pytestmark = pytest.mark.editor
 
@@ -46,30 +41,6 @@ def test_the_package_holds_the_server_and_nothing_it_does_not_need(package: Path
 
 def test_the_lock_file_names_no_registry() -> None:
     assert '"resolved"' not in (EXTENSION / "package-lock.json").read_text(encoding="utf-8")
-
-
-def test_typescript_mirrors_every_method_of_the_wire() -> None:
-    mirrored = set(re.findall(r'"(assent/[\w/]+)"', PROTOCOL))
-    assert mirrored == {*CLIENT_REQUESTS, *SERVER_REQUESTS, *SERVER_NOTIFICATIONS}
-
-
-def _structs() -> list[type[Wire]]:
-    modules = (requests, results, asks, events)
-    found = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
-    return sorted(
-        (cls for cls in found if issubclass(cls, Wire) and cls.__name__ not in ("Wire", "Event")),
-        key=lambda cls: cls.__name__,
-    )
-
-
-@pytest.mark.parametrize("struct", _structs(), ids=lambda cls: cast("type[Wire]", cls).__name__)
-def test_typescript_mirrors_the_shape(struct: type[Wire]) -> None:
-    match = re.search(rf"^export interface {struct.__name__} \{{\n(.*?)^\}}", PROTOCOL, re.MULTILINE | re.DOTALL)
-    assert match, f"src/protocol has no interface {struct.__name__}"
-    theirs = {name: bool(optional) for name, optional in re.findall(r"^  (\w+)(\?)?:", match.group(1), re.MULTILINE)}
-    theirs.pop("type", None)
-    ours = {field.encode_name: not field.required for field in msgspec.structs.fields(struct)}
-    assert theirs == ours
 
 
 def test_node_is_there_to_build_with() -> None:

@@ -16,7 +16,7 @@ const find = <K extends Item["kind"]>(conversation: Conversation, kind: K): Extr
   assert.ok(item, `no ${kind}`);
   return item as Extract<Item, { kind: K }>;
 };
-const result = { subtype: "success", isError: false, result: "ok", terminal: "completed", stopReason: "end_turn", numTurns: 1, durationMs: 5, durationApiMs: 4, totalCostUsd: 0.1, usage: {}, modelUsage: {}, permissionDenials: [], sessionId: "s" } as const;
+const result = { subtype: "success", isError: false, result: "ok", terminal: "completed", stopReason: "end_turn", numTurns: 1, durationMs: 5, durationApiMs: 4, totalCostUsd: 0.1, usage: { inputTokens: 1, outputTokens: 1, cacheCreationInputTokens: 0, cacheReadInputTokens: 0, webSearchRequests: 0 }, modelUsage: {}, permissionDenials: [], sessionId: "s" } as const;
 const ask: PermissionAsk = { requestId: "r1", sessionId: "s", turnId: "t", askId: "a1", toolUseId: "tool1", tool: "Bash", input: { command: "ls" }, title: "Run ls", reason: "", step: "mode", suggestions: [] };
 
 test("deltas of one block grow one item and the closed message takes its place", () => {

@@ -7,8 +7,12 @@ import type { Timeline } from "./timeline";
 
 /** A closed message: live, or from the stored history. */
 export function takeMessage(line: Timeline, message: StoredMessage, parent = message.parentToolUseId): void {
+  if (message.role === "system") {
+    line.notice("info", `Conversation compacted: ${count(message.tokensBefore ?? 0)} → ${count(message.tokensAfter ?? 0)} tokens`, message.summary);
+    return;
+  }
   if (parent && line.get(parent)) {
-    childEvent(line, parent, { sessionId: "", seq: 0, event: { type: "message", ...message } });
+    childEvent(line, parent, { sessionId: "", seq: 0, event: { type: "message", ...message, role: message.role } });
     return;
   }
   if (message.role === "assistant") {
@@ -16,11 +20,6 @@ export function takeMessage(line: Timeline, message: StoredMessage, parent = mes
     return;
   }
   const blocks = blocksOf(message.content);
-  const boundary = message as { role: string; tokensBefore?: number; tokensAfter?: number; summary?: string };
-  if (boundary.role === "system") {
-    line.notice("info", `Conversation compacted: ${count(boundary.tokensBefore ?? 0)} → ${count(boundary.tokensAfter ?? 0)} tokens`, boundary.summary);
-    return;
-  }
   const results = blocks.filter((block) => block.type === "tool_result");
   for (const block of results) toolResult(line, block);
   if (message.kind === "file" || message.kind === "folder") return attach(line, message.kind, blocks);
@@ -50,7 +49,7 @@ function assistantBlock(line: Timeline, message: StoredMessage, block: Block): v
         item.streaming = false;
         line.touch(item.key);
       } else if (text) {
-        line.add({ kind: "text", key: line.free(message.id), text, streaming: false, error: Boolean((message as Json)["error"]) });
+        line.add({ kind: "text", key: line.free(message.id), text, streaming: false, error: Boolean(message.error) });
       }
       break;
     }

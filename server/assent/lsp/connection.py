@@ -28,9 +28,10 @@ from assent.lsp.status import StatusBoard
 from assent.sessions.stream.front import Call
 from assent.stdio.background import in_thread
 from assent.types.blocks import Json
-from assent.types.errors import ProtocolError
 from assent.types.programs import keep_out
 from assent.wire import CLIENT_REQUESTS
+from assent.wire.decoding import decoded
+from assent.wire.shapes import Wire
 
 if TYPE_CHECKING:
     from assent.lsp.features import Features
@@ -207,13 +208,9 @@ class Connection:
         self.status.publish()
 
 
-def decode(params: Any, struct: type[msgspec.Struct]) -> Json:
+def decode(params: Any, struct: type[Wire]) -> Json:
     """Checked parameters as plain JSON; absent and null optional fields are left out."""
-    try:
-        checked = msgspec.convert(params_object(params), struct)
-    except msgspec.ValidationError as error:
-        raise ProtocolError("invalidParams", str(error), hint="See the protocol's page for this method.") from None
-    return msgspec.to_builtins(checked)
+    return msgspec.to_builtins(decoded(params_object(params), struct))
 
 
 async def _logged(work: Coroutine[Any, Any, Any]) -> None:

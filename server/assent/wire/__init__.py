@@ -1,27 +1,25 @@
-"""The wire as types: every method, its parameters and its result, and every event.
+"""The wire as types: every request, answer, event and ask, and the one table of methods (`methods`).
 
-This package is the single source; `schema()` describes it for the TypeScript and Lua mirrors and for documentation.
-It knows names and shapes only: no handler, no pygls, no I/O.
+This package is the single source. `make protocol` writes the TypeScript types, the Lua annotations and
+docs/protocol.md from it. It knows names and shapes only: no handler, no pygls, no I/O.
 """
 
 from assent.wire.methods import (
-    CLIENT_NOTIFICATIONS,
     CLIENT_REQUESTS,
     FEATURES,
+    METHODS,
     PROTOCOL_VERSION,
     SERVER_NOTIFICATIONS,
     SERVER_REQUESTS,
     Method,
 )
-from assent.wire.schema import schema
 
 __all__ = [
-    "CLIENT_NOTIFICATIONS",
     "CLIENT_REQUESTS",
     "FEATURES",
+    "METHODS",
     "PROTOCOL_VERSION",
     "SERVER_NOTIFICATIONS",
     "SERVER_REQUESTS",
     "Method",
-    "schema",
 ]

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+from assent.wire.requests import HunkDecision
 from assent.wire.shapes import (
     Json,
     Position,
@@ -14,16 +15,17 @@ from assent.wire.shapes import (
 )
 
 
-class PermissionAsk(Wire):
-    request_id: str
+class PendingAsk(Wire):
+    """An open permission ask, as `attach` lists it; the request that puts it to a client adds its `requestId`."""
+
     session_id: str
     turn_id: str
     ask_id: str
     tool_use_id: str
     tool: str
     input: Json
-    title: str
-    reason: str
+    title: str  # display text
+    reason: str  # display text
     step: str
     suggestions: list[Suggestion]
     command: ShellCommand | None = None
@@ -32,24 +34,33 @@ class PermissionAsk(Wire):
     orphan: bool | None = None  # its process ended before anyone answered; asked once more
 
 
+class PermissionAsk(PendingAsk, kw_only=True):
+    request_id: str
+
+
 class PermissionAnswer(Wire):
     decision: Literal["allow", "deny"]
     scope: Literal["once", "session", "project", "user"] | None = None
     rule: str | None = None
     updated_input: Json | None = None
-    hunks: list[Json] | None = None
+    hunks: list[HunkDecision] | None = None  # those not named are rejected; absent = all are accepted
     message: str | None = None
     interrupt: bool | None = None  # with deny: stop the whole turn
 
 
-class Elicit(Wire):
-    request_id: str
+class PendingElicit(Wire):
+    """An open question; exactly one of `questions`, `schema` and `url` is there."""
+
     session_id: str
     elicit_id: str
     message: str
     questions: list[Question] | None = None
     schema: Json | None = None
     url: str | None = None
+
+
+class Elicit(PendingElicit, kw_only=True):
+    request_id: str
 
 
 class ElicitAnswer(Wire):

@@ -1,8 +1,9 @@
 """Events of a session: one ordered, gap-free stream per session and epoch, each tagged by its `type`."""
 
-from typing import Any, Literal
+from typing import Literal, get_args
 
-from assent.wire.shapes import Json, Proposal, Todo, TurnResult, Wire
+from assent.wire.extensions import McpServerState
+from assent.wire.shapes import Json, Proposal, Range, Todo, TurnResult, Wire
 
 
 class Event(Wire, tag_field="type"):
@@ -144,6 +145,14 @@ class ElicitationResolved(Event, tag="elicitationResolved"):
     by: str | None = None
 
 
+class ToldDecision(Wire):
+    """What was decided on one hunk; `newText` is the text that is there now, where it is not the proposed one."""
+
+    hunk_id: str
+    decision: Literal["accept", "reject", "edit"]
+    new_text: str | None = None
+
+
 class EditProposed(Event, tag="editProposed"):
     proposal: Proposal
 
@@ -154,7 +163,21 @@ class EditUpdated(Event, tag="editUpdated"):
 
 class EditResolved(Event, tag="editResolved"):
     proposal_id: str
-    decisions: list[Json]
+    decisions: list[ToldDecision]
+    proposal: Proposal | None = None  # as it is now
+
+
+class MovedHunk(Wire):
+    hunk_id: str
+    range: Range
+
+
+class EditMoved(Event, tag="editMoved"):
+    """Only ranges changed, for clients that claim `client.editMoved`; every open hunk is named. At most 20 a second."""
+
+    proposal_id: str
+    version: int | None
+    hunks: list[MovedHunk]
 
 
 class ReviewPending(Event, tag="reviewPending"):
@@ -177,6 +200,32 @@ class Hook(Event, tag="hook"):
     event: str
     outcome: str
     text: str | None = None
+    hook_id: str | None = None
+    tool_use_id: str | None = None
+    duration_ms: int | None = None
+    exit_code: int | None = None
+    changed: bool | None = None  # it changed the input, the output or the decision
+
+
+class Snipped(Event, tag="snipped"):
+    """Messages that the model no longer sees; people still do. `assent/session/unsnip` takes it back."""
+
+    snip_id: str
+    message_ids: list[str]
+    tokens_freed: int
+    by: Literal["user", "model", "auto"]
+
+
+class CompactSoon(Event, tag="compactSoon"):
+    """The context is nearly full; once per crossing of the threshold."""
+
+    tokens: int
+    threshold: int
+    would_go: list[Json] | int | str  # what a compaction would take away
+
+
+class McpChanged(Event, tag="mcpChanged"):
+    servers: list[McpServerState]
 
 
 class UsageEvent(Event, tag="usage"):
@@ -234,53 +283,59 @@ class TurnFinished(Event, tag="turnFinished"):
     result: TurnResult
 
 
-EVENTS: tuple[type[Event], ...] = (
-    TurnStarted,
-    StepStarted,
-    TextDelta,
-    ThinkingDelta,
-    ToolPreparing,
-    ToolInputDelta,
-    ToolStarted,
-    ToolProgress,
-    ToolFinished,
-    ToolSummary,
-    MessageEvent,
-    Tombstone,
-    Retrying,
-    Heartbeat,
-    Compacting,
-    Compacted,
-    PermissionPending,
-    PermissionResolved,
-    ElicitationPending,
-    ElicitationResolved,
-    EditProposed,
-    EditUpdated,
-    EditResolved,
-    ReviewPending,
-    Todos,
-    PlanProposed,
-    Hook,
-    UsageEvent,
-    Status,
-    Queued,
-    Dequeued,
-    MessageUnqueued,
-    Completed,
-    MaxTurnsReached,
-    Job,
-    Notice,
-    TurnFinished,
+AnyEvent = (
+    TurnStarted
+    | StepStarted
+    | TextDelta
+    | ThinkingDelta
+    | ToolPreparing
+    | ToolInputDelta
+    | ToolStarted
+    | ToolProgress
+    | ToolFinished
+    | ToolSummary
+    | MessageEvent
+    | Tombstone
+    | Retrying
+    | Heartbeat
+    | Compacting
+    | Compacted
+    | PermissionPending
+    | PermissionResolved
+    | ElicitationPending
+    | ElicitationResolved
+    | EditProposed
+    | EditUpdated
+    | EditResolved
+    | EditMoved
+    | ReviewPending
+    | Todos
+    | PlanProposed
+    | Hook
+    | Snipped
+    | CompactSoon
+    | McpChanged
+    | UsageEvent
+    | Status
+    | Queued
+    | Dequeued
+    | MessageUnqueued
+    | Completed
+    | MaxTurnsReached
+    | Job
+    | Notice
+    | TurnFinished
 )
+
+EVENTS: tuple[type[Event], ...] = get_args(AnyEvent)
 
 
 class SessionEvent(Wire):
-    """The parameters of `assent/session/event`; `event` is one of `EVENTS`."""
+    """The parameters of `assent/session/event`; `seq` counts from 1 without gaps, per session and epoch."""
 
     session_id: str
     seq: int
-    event: Any
+    event: AnyEvent
     turn_id: str | None = None
     step_id: str | None = None
     parent_tool_use_id: str | None = None

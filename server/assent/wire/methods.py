@@ -1,8 +1,13 @@
-"""The table of methods: name, parameters, result. Dispatch, capabilities and the mirrors all read it."""
+"""The table of methods: one row each with its name, direction, parameters, result, errors and purpose.
+
+Dispatch, capabilities, the mirrors and the reference all read it. A row may describe a method that no front serves yet
+(`planned`): its shapes are fixed, and `initialize` does not announce it.
+"""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from assent.wire import asks, events, requests, results
+from assent.wire import asks, events, extensions, requests, results, roster, rules
 from assent.wire.shapes import Empty, Wire
 
 PROTOCOL_VERSION = 1
@@ -26,69 +31,194 @@ FEATURES: tuple[str, ...] = (
     "trustHash",
 )
 
+Direction = Literal["clientRequest", "serverRequest", "serverNotification"]
+ErrorKind = Literal[
+    "busy",
+    "cancelled",
+    "invalidRequest",
+    "noCredentials",
+    "outsideWorkspace",
+    "ownedElsewhere",
+    "permissionDenied",
+    "staleProposal",
+    "staleTrust",
+    "tooLarge",
+    "unknownAsk",
+    "unknownHunk",
+    "unknownProposal",
+    "unknownSession",
+    "unsupported",
+    "untrusted",
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
+    """One row. `errors` are the kinds of its own; any request may also answer invalidParams, cancelled or internal."""
+
+    name: str
+    direction: Direction
     params: type[Wire]
     result: type[Wire] | None
+    purpose: str
+    errors: tuple[ErrorKind, ...] = ()
+    planned: bool = False
 
 
-def _request(params: type[Wire], result: type[Wire]) -> Method:
-    return Method(params=params, result=result)
+def _client(
+    name: str,
+    params: type[Wire],
+    result: type[Wire],
+    purpose: str,
+    errors: tuple[ErrorKind, ...] = (),
+    *,
+    planned: bool = False,
+) -> Method:
+    return Method(
+        name=f"assent/{name}",
+        direction="clientRequest",
+        params=params,
+        result=result,
+        purpose=purpose,
+        errors=errors,
+        planned=planned,
+    )
 
 
-def _notification(params: type[Wire]) -> Method:
-    return Method(params=params, result=None)
+def _server(name: str, params: type[Wire], result: type[Wire], purpose: str) -> Method:
+    return Method(name=f"assent/{name}", direction="serverRequest", params=params, result=result, purpose=purpose)
 
 
-CLIENT_REQUESTS: dict[str, Method] = {
-    "assent/session/new": _request(requests.SessionNew, results.NewSession),
-    "assent/session/send": _request(requests.SessionSend, results.Sent),
-    "assent/session/interrupt": _request(requests.SessionRef, results.Interrupted),
-    "assent/session/unqueue": _request(requests.SessionUnqueue, results.Unqueued),
-    "assent/session/list": _request(requests.SessionList, results.Sessions),
-    "assent/session/search": _request(requests.SessionList, results.Sessions),
-    "assent/session/attach": _request(requests.SessionAttach, results.Attached),
-    "assent/session/fork": _request(requests.SessionFork, results.Forked),
-    "assent/session/rename": _request(requests.SessionRename, Empty),
-    "assent/session/delete": _request(requests.SessionRef, Empty),
-    "assent/session/export": _request(requests.SessionExport, results.Exported),
-    "assent/session/close": _request(requests.SessionRef, Empty),
-    "assent/session/configure": _request(requests.SessionConfigure, results.Configured),
-    "assent/session/rewind": _request(requests.SessionRewind, results.Rewound),
-    "assent/session/retry": _request(requests.SessionRef, results.Sent),
-    "assent/session/context": _request(requests.SessionRef, results.ContextUsage),
-    "assent/session/cost": _request(requests.SessionRef, results.Cost),
-    "assent/tool/list": _request(requests.ToolList, results.Tools),
-    "assent/tool/run": _request(requests.ToolRun, results.ToolRan),
-    "assent/edit/list": _request(requests.EditList, results.Proposals),
-    "assent/edit/resolve": _request(requests.EditResolve, results.Resolved),
-    "assent/permission/explain": _request(requests.PermissionExplain, results.Explained),
-    "assent/complete": _request(requests.Complete, results.Completions),
-    "assent/document/read": _request(requests.DocumentRead, results.DocumentText),
-    "assent/trust/get": _request(requests.TrustGet, results.TrustState),
-    "assent/trust/set": _request(requests.TrustSet, results.Trusted),
-    "assent/mcp/list": _request(requests.McpList, results.McpServers),
-    "assent/mcp/restart": _request(requests.McpRestart, Empty),
-    "assent/agent/list": _request(requests.AgentList, results.Agents),
-    "assent/command/list": _request(requests.CommandList, results.Commands),
-    "assent/job/list": _request(requests.JobList, results.Jobs),
-    "assent/job/kill": _request(requests.JobKill, results.Killed),
-    "assent/settings/get": _request(requests.SettingsGet, results.Settings),
-    "assent/settings/set": _request(requests.SettingsSet, results.Settings),
-}
+def _notify(name: str, params: type[Wire], purpose: str, *, planned: bool = False) -> Method:
+    return Method(
+        name=f"assent/{name}",
+        direction="serverNotification",
+        params=params,
+        result=None,
+        purpose=purpose,
+        planned=planned,
+    )
 
-CLIENT_NOTIFICATIONS: dict[str, Method] = {}
 
-SERVER_REQUESTS: dict[str, Method] = {
-    "assent/permission/ask": _request(asks.PermissionAsk, asks.PermissionAnswer),
-    "assent/elicit": _request(asks.Elicit, asks.ElicitAnswer),
-    "assent/editor/query": _request(asks.EditorQuery, asks.EditorAnswer),
-    "assent/editor/save": _request(asks.EditorSave, asks.EditorSaved),
-}
+_SESSION: tuple[ErrorKind, ...] = ("unknownSession", "ownedElsewhere")
+_IDLE: tuple[ErrorKind, ...] = (*_SESSION, "busy")
 
-SERVER_NOTIFICATIONS: dict[str, Method] = {
-    "assent/session/event": _notification(events.SessionEvent),
-    "assent/withdrawn": _notification(asks.Withdrawn),
-    "assent/status": _notification(asks.ServerStatus),
-}
+METHODS: tuple[Method, ...] = (
+    _client("session/new", requests.SessionNew, results.NewSession, "Start a conversation."),
+    _client("session/send", requests.SessionSend, results.Sent, "Send a prompt.", (*_IDLE, "tooLarge")),
+    _client("session/interrupt", requests.SessionRef, results.Interrupted, "Stop the running turn.", _SESSION),
+    _client("session/unqueue", requests.SessionUnqueue, results.Unqueued, "Take back a queued message.", _SESSION),
+    _client("session/list", requests.SessionList, results.Sessions, "List saved conversations, newest first."),
+    _client("session/search", requests.SessionList, results.Sessions, "Search titles and prompts."),
+    _client("session/attach", requests.SessionAttach, results.Attached, "Join or resume a conversation.", _SESSION),
+    _client("session/fork", requests.SessionFork, results.Forked, "Copy a conversation up to a message.", _SESSION),
+    _client("session/rename", requests.SessionRename, Empty, "Give a conversation a title.", _SESSION),
+    _client("session/delete", requests.SessionRef, Empty, "Delete a conversation and its files.", _SESSION),
+    _client("session/export", requests.SessionExport, results.Exported, "Write a conversation as text.", _SESSION),
+    _client("session/close", requests.SessionRef, Empty, "Stop a conversation and free its file.", _SESSION),
+    _client("session/configure", requests.SessionConfigure, results.Configured, "Change model, mode, …", _SESSION),
+    _client("session/rewind", requests.SessionRewind, results.Rewound, "Go back to a message.", _IDLE),
+    _client("session/retry", requests.SessionRef, results.Sent, "Run a turn again that a crash cut short.", _IDLE),
+    _client("session/context", requests.SessionRef, results.ContextUsage, "Tokens by category.", _SESSION),
+    _client("session/cost", requests.SessionRef, results.Cost, "Spend by model.", _SESSION),
+    _client("session/snip", requests.SessionSnip, results.Snip, "Hide messages from the model.", _IDLE, planned=True),
+    _client("session/unsnip", requests.SessionUnsnip, Empty, "Show snipped messages again.", _IDLE, planned=True),
+    _client("session/roster", roster.RosterRequest, roster.Roster, "All live sessions and their asks.", planned=True),
+    _client("tool/list", requests.ToolList, results.Tools, "List the tools of a session.", _SESSION),
+    _client(
+        "tool/run",
+        requests.ToolRun,
+        results.ToolRan,
+        "Run a tool without the model, under the same permissions.",
+        (*_SESSION, "permissionDenied", "cancelled"),
+    ),
+    _client("edit/list", requests.EditList, results.Proposals, "List open proposals.", _SESSION),
+    _client(
+        "edit/resolve",
+        requests.EditResolve,
+        results.Resolved,
+        "Decide hunks of a proposal.",
+        ("unknownProposal", "unknownHunk", "staleProposal"),
+    ),
+    _client("permission/explain", rules.PermissionExplain, rules.Explained, "What would be decided, and why."),
+    _client("permission/rules", rules.PermissionRules, rules.Rules, "List the rules in force.", planned=True),
+    _client(
+        "permission/editRules",
+        rules.PermissionEditRules,
+        rules.Rules,
+        "Add and remove rules in the user's files.",
+        ("untrusted", "outsideWorkspace"),
+        planned=True,
+    ),
+    _client("permission/answer", rules.PermissionReply, Empty, "Answer an open ask.", ("unknownAsk",), planned=True),
+    _client("complete", requests.Complete, results.Completions, "Complete @ and / in a prompt.", ("unknownSession",)),
+    _client(
+        "document/read", requests.DocumentRead, results.DocumentText, "Read an `assent:` document.", ("unsupported",)
+    ),
+    _client("trust/get", requests.TrustGet, results.TrustState, "What trusting a folder would activate."),
+    _client("trust/set", requests.TrustSet, results.Trusted, "Trust a folder, or stop trusting it.", ("staleTrust",)),
+    _client("mcp/list", extensions.McpList, extensions.McpServers, "List MCP servers.", ("unknownSession",)),
+    _client("mcp/restart", extensions.McpRef, Empty, "Start an MCP server again.", ("unsupported",)),
+    _client("mcp/enable", extensions.McpRef, extensions.McpAnswer, "Use an MCP server.", planned=True),
+    _client("mcp/disable", extensions.McpRef, extensions.McpAnswer, "Stop using an MCP server.", planned=True),
+    _client("mcp/signIn", extensions.McpRef, extensions.McpAnswer, "Sign in to an MCP server.", planned=True),
+    _client(
+        "mcp/approve",
+        extensions.McpRef,
+        extensions.McpAnswer,
+        "Allow a project's MCP server to start.",
+        ("staleTrust", "untrusted"),
+        planned=True,
+    ),
+    _client("agent/list", extensions.AgentList, extensions.Agents, "List agents.", ("unknownSession",)),
+    _client("agent/stop", extensions.AgentStop, extensions.AgentStopped, "Stop an agent.", _SESSION, planned=True),
+    _client("command/list", extensions.CommandList, extensions.Commands, "List slash commands.", ("unknownSession",)),
+    _client("hook/list", extensions.HookList, extensions.Hooks, "List hooks.", planned=True),
+    _client("hook/log", extensions.HookLog, extensions.HookRuns, "What hooks did lately.", _SESSION, planned=True),
+    _client("skill/list", extensions.FolderRef, extensions.Skills, "List skills.", planned=True),
+    _client("memory/list", extensions.FolderRef, extensions.MemoryFiles, "List memory files.", planned=True),
+    _client("plugin/list", extensions.FolderRef, extensions.Plugins, "List plugins.", planned=True),
+    _client("job/list", extensions.JobList, extensions.Jobs, "List background commands.", ("unknownSession",)),
+    _client("job/kill", extensions.JobKill, extensions.Killed, "Stop a background command.", ("unknownSession",)),
+    _client(
+        "job/background",
+        extensions.JobBackground,
+        extensions.Backgrounded,
+        "Move a running call to the background.",
+        (*_SESSION, "invalidRequest"),
+        planned=True,
+    ),
+    _client(
+        "job/foreground",
+        extensions.JobForeground,
+        extensions.Foregrounded,
+        "Wait for a background job again.",
+        (*_SESSION, "invalidRequest"),
+        planned=True,
+    ),
+    _client("settings/get", requests.SettingsGet, results.Settings, "Read settings and where they come from."),
+    _client(
+        "settings/set",
+        requests.SettingsSet,
+        results.Settings,
+        "Save one setting.",
+        ("untrusted", "outsideWorkspace"),
+    ),
+    _server("permission/ask", asks.PermissionAsk, asks.PermissionAnswer, "Ask the user whether a call may run."),
+    _server("elicit", asks.Elicit, asks.ElicitAnswer, "Ask the user a question."),
+    _server("editor/query", asks.EditorQuery, asks.EditorAnswer, "Ask the editor what its language servers know."),
+    _server("editor/save", asks.EditorSave, asks.EditorSaved, "Save documents before a command runs."),
+    _notify("session/event", events.SessionEvent, "One event of a session, in order and without gaps."),
+    _notify("withdrawn", asks.Withdrawn, "A request to the client needs no answer any more."),
+    _notify("status", asks.ServerStatus, "What the server as a whole is doing, and what it warns of."),
+    _notify("roster", roster.Roster, "The roster has changed.", planned=True),
+)
+
+
+def _served(direction: Direction) -> dict[str, Method]:
+    return {row.name: row for row in METHODS if row.direction == direction and not row.planned}
+
+
+CLIENT_REQUESTS = _served("clientRequest")
+SERVER_REQUESTS = _served("serverRequest")
+SERVER_NOTIFICATIONS = _served("serverNotification")

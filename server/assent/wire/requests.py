@@ -16,6 +16,7 @@ class ClientFlags(Wire):
     editor_queries: bool = False
     save: bool = False
     partials: bool = False
+    edit_moved: bool = False  # takes `editMoved` instead of `editUpdated` where only ranges changed
 
 
 class InitializationOptions(Wire):
@@ -116,6 +117,17 @@ class SessionRewind(Wire):
     dry_run: bool | None = None
 
 
+class SessionSnip(Wire):
+    session_id: Id
+    message_ids: list[Id]
+    dry_run: bool | None = None
+
+
+class SessionUnsnip(Wire):
+    session_id: Id
+    snip_id: Id
+
+
 class ToolList(Wire):
     session_id: Id | None = None
 
@@ -131,10 +143,19 @@ class EditList(Wire):
     session_id: Id | None = None
 
 
+class LineChoice(Wire):
+    """Lines of a hunk, 0-based and half-open `[from, to)`: of its old text those that go, of its new text those that
+    come."""
+
+    old: list[tuple[Count, Count]] = field(default_factory=list[tuple[int, int]])
+    new: list[tuple[Count, Count]] = field(default_factory=list[tuple[int, int]])
+
+
 class HunkDecision(Wire):
     hunk_id: Id
     decision: Literal["accept", "reject", "edit"]
     new_text: str | None = None
+    lines: LineChoice | None = None  # with accept: only these lines
 
 
 class AllHunks(Wire, forbid_unknown_fields=True):
@@ -146,21 +167,6 @@ class EditResolve(Wire):
     decisions: list[HunkDecision] | AllHunks
     version: int | None = None
     message: str | None = None
-
-
-class RuleLists(Wire):
-    allow: list[str] | None = None
-    ask: list[str] | None = None
-    deny: list[str] | None = None
-
-
-class PermissionExplain(Wire):
-    tool: Name
-    input: Json
-    cwd: Path
-    mode: Mode | None = None
-    trusted: bool | None = None
-    rules: RuleLists | None = None
 
 
 class Complete(Wire):
@@ -183,34 +189,6 @@ class TrustSet(Wire):
     remember: Literal["session", "always"] = "session"
     hash: str | None = None  # of the items that were shown
     vouch: bool = False  # the editor's own trust, until the server ends: covers rules and variables, needs no hash
-
-
-class McpList(Wire):
-    session_id: Id | None = None
-
-
-class McpRestart(Wire):
-    name: Name
-    session_id: Id | None = None
-
-
-class AgentList(Wire):
-    session_id: Id | None = None
-    cwd: Path | None = None
-
-
-class CommandList(Wire):
-    session_id: Id | None = None
-    cwd: Path | None = None
-
-
-class JobList(Wire):
-    session_id: Id | None = None
-
-
-class JobKill(Wire):
-    job_id: Id
-    session_id: Id | None = None
 
 
 class SettingsGet(Wire):

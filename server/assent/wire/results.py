@@ -2,11 +2,15 @@
 
 from typing import Any, Literal
 
+from msgspec import UNSET
+
+from assent.wire.asks import PendingAsk, PendingElicit, Warning
 from assent.wire.shapes import (
     AgentInfo,
     CommandInfo,
     Json,
     McpServer,
+    ModelUsage,
     Proposal,
     Todo,
     TurnResult,
@@ -82,10 +86,29 @@ class WaitingReview(Wire):
     hunks: list[str]
 
 
+class StoredMessage(Wire):
+    """A message of the conversation: the event `message` without its tag, or `role` system where it was compacted."""
+
+    role: Literal["user", "assistant", "system"]
+    content: list[Json]
+    id: str
+    meta: Json | bool | None = None
+    timestamp: float | None = None
+    message_id: str | None = None  # the model's own, shared by all blocks of one answer
+    model: str | None = None
+    error: str | None = None
+    kind: str | None = None  # of what was attached for the model; "compacted" with role system
+    trigger: str | None = None  # with kind "compacted", and so are the next three
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    summary: str | None = None
+    parent_tool_use_id: str | None = None
+
+
 class ShownEvent(Wire):
     """An event that people saw after a message of the page: a call's title, how it ended, an answer…"""
 
-    event: Json
+    event: Json  # without the fields that the messages hold themselves
     after: str | None = None  # a message's id; absent: before the first of the page
 
 
@@ -99,10 +122,10 @@ class Attached(Wire):
     epoch: str
     last_seq: int
     reset: bool
-    messages: list[Json]
+    messages: list[StoredMessage]
     running: bool
-    pending_asks: list[Json]
-    pending_elicits: list[Json]
+    pending_asks: list[PendingAsk]
+    pending_elicits: list[PendingElicit]
     proposals: list[Proposal]
     todos: list[Todo]
     mode: str
@@ -120,6 +143,11 @@ class Attached(Wire):
     shown: list[ShownEvent] | None = None
     usage: ContextAndCost | None = None
     read_only: bool | None = None  # another process owns it: no events, no turns
+
+
+class Snip(Wire):
+    snip_id: str
+    tokens_freed: int
 
 
 class Forked(Wire):
@@ -143,9 +171,16 @@ class FileChange(Wire):
     change: str
 
 
+class RewindConflict(Wire):
+    path: str
+    reason: str
+
+
 class Rewound(Wire):
     files: list[FileChange]
-    conflicts: list[Any]
+    conflicts: list[RewindConflict]  # files that were left alone
+    rewind_id: str | None = None  # rewind to it to undo the rewind
+    prompt: list[Json] | None = None  # of the message that was taken back
 
 
 class ContextUsage(Wire):
@@ -157,10 +192,16 @@ class ContextUsage(Wire):
     auto_compact_at: int
 
 
+class ModelCost(ModelUsage, kw_only=True):
+    model: str
+
+
 class Cost(Wire):
+    """Every finished call counts, also while a turn runs."""
+
     total_cost_usd: float
-    models: list[Json]
-    cache_share: float
+    models: list[ModelCost]
+    cache_share: float  # of all input tokens
 
 
 class ToolInfo(Wire):
@@ -193,14 +234,6 @@ class Resolved(Wire):
     proposal: Proposal
     refused: list[Refused] | None = None  # decisions that could not be carried out
     report: str | None = None  # what the model is told
-
-
-class Explained(Wire):
-    decision: Literal["allow", "ask", "deny"]
-    step: str
-    reason: str
-    rule: str | None = None
-    sandbox: str | None = None  # of a shell command: what would confine it
 
 
 class CompletionItem(Wire):
@@ -240,29 +273,14 @@ class TrustState(Wire):
     changed: bool
 
 
-class McpServers(Wire):
-    servers: list[Json]
-
-
-class Agents(Wire):
-    agents: list[AgentInfo]
-
-
-class Commands(Wire):
-    commands: list[CommandInfo]
-
-
-class Jobs(Wire):
-    jobs: list[Json]
-
-
-class Killed(Wire):
-    killed: bool
+class SettingsSource(Wire):
+    path: str
+    exists: bool
 
 
 class Settings(Wire):
     settings: Json
-    sources: list[Json]
-    warnings: list[Json]
+    sources: list[SettingsSource]
+    warnings: list[Warning]
     withheld: list[str] | None = None  # what trusting the folder would activate
-    value: Any = None  # of the key that was asked for
+    value: Any = UNSET  # of the key that was asked for

@@ -1,4 +1,4 @@
-"""The wire described as plain data, so that mirrors in other languages can be compared with it."""
+"""The wire described as plain data, so that other languages and documents can be held against it."""
 
 from typing import Any
 
@@ -16,23 +16,21 @@ def schema() -> dict[str, Any]:
     """Methods, events and error kinds; each field as `{optional, schema}`, where schema is JSON Schema."""
     return {
         "protocol": methods.PROTOCOL_VERSION,
-        "requests": _methods(methods.CLIENT_REQUESTS),
-        "notifications": _methods(methods.CLIENT_NOTIFICATIONS),
-        "serverRequests": _methods(methods.SERVER_REQUESTS),
-        "serverNotifications": _methods(methods.SERVER_NOTIFICATIONS),
+        "requests": _methods("clientRequest"),
+        "serverRequests": _methods("serverRequest"),
+        "serverNotifications": _methods("serverNotification"),
         "events": {_tag(event): _fields(event) for event in EVENTS},
         "errors": dict(ERROR_CODES),
     }
 
 
-def _methods(table: dict[str, methods.Method]) -> dict[str, Any]:
-    described: dict[str, Any] = {}
-    for name, method in table.items():
-        entry: dict[str, Any] = {"params": _fields(method.params)}
-        if method.result is not None:
-            entry["result"] = _fields(method.result)
-        described[name] = entry
-    return described
+def _methods(direction: methods.Direction) -> dict[str, Any]:
+    return {row.name: _described(row) for row in methods.METHODS if row.direction == direction}
+
+
+def _described(row: methods.Method) -> dict[str, Any]:
+    described: dict[str, Any] = {"params": _fields(row.params), "errors": list(row.errors), "planned": row.planned}
+    return described if row.result is None else {**described, "result": _fields(row.result)}
 
 
 def _fields(struct: type[Wire]) -> Fields:

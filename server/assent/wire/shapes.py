@@ -69,9 +69,11 @@ class Hunk(Wire):
     old_text: str
     new_text: str
     state: Literal["pending", "landed", "accepted", "edited", "rejected", "reverted", "conflict", "superseded"]
-    open: bool | None = None  # a decision is still possible
+    open: bool | None = None  # a decision is still possible; always sent
     placed: str | None = None  # what stands in the file instead of newText
     why: str | None = None  # of a conflict
+    old_display: str | None = None  # display text of oldText, where that is not oldText itself
+    new_display: str | None = None  # display text of newText, likewise
 
 
 class Proposal(Wire):
@@ -90,10 +92,15 @@ class Proposal(Wire):
 
 
 class Usage(Wire):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_creation_input_tokens: int = 0
-    cache_read_input_tokens: int = 0
+    input_tokens: int
+    output_tokens: int
+    cache_creation_input_tokens: int
+    cache_read_input_tokens: int
+    web_search_requests: int
+
+
+class ModelUsage(Usage, kw_only=True):
+    cost_usd: float
 
 
 class PermissionDenial(Wire):
@@ -120,27 +127,32 @@ class TurnResult(Wire):
     duration_ms: int
     duration_api_ms: int
     total_cost_usd: float
-    usage: Json
-    model_usage: Json
+    usage: Usage
+    model_usage: dict[str, ModelUsage]
     permission_denials: list[PermissionDenial]
     session_id: str
     structured_output: Any = None
 
 
 class Suggestion(Wire):
+    """A rule that would cover this call from now on; `rule` goes back as it is."""
+
     rule: str
     scope: Literal["once", "session", "project", "user"]
-    covers: str
+    covers: str  # display text
+    display: str | None = None  # of the rule, where that is not the rule itself
 
 
 class CommandPart(Wire):
     argv: list[str]
     decision: Literal["allow", "ask", "deny"]
+    display: str | None = None  # of the words, joined by spaces
 
 
 class ShellCommand(Wire):
-    text: str
+    text: str  # as it runs
     parts: list[CommandPart]
+    display: str | None = None  # as people read it
 
 
 class Option(Wire):

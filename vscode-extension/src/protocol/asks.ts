@@ -1,37 +1,66 @@
-/** What the server asks and tells: permissions, questions, the editor's own knowledge, its status. A mirror of the server's protocol package; a test compares. */
-import type { Json, Position, Proposal, Question, Range, ShellCommand, Suggestion } from "./shapes";
-import type { HunkDecision } from "./requests";
+// Written by `make protocol` from server/assent/wire. Do not edit.
 
-export interface PermissionAsk {
-  requestId: string;
+/** What the server asks of the editor: requests that carry a `requestId`, and the plain notifications beside them. */
+import type { HunkDecision } from "./requests";
+import type { Scope } from "./rules";
+import type { Json, Position, Proposal, Question, Range, ShellCommand, Suggestion } from "./shapes";
+
+/** An open permission ask, as `attach` lists it; the request that puts it to a client adds its `requestId`. */
+export interface PendingAsk {
   sessionId: string;
   turnId: string;
   askId: string;
   toolUseId: string;
   tool: string;
   input: Json;
+  /** display text */
   title: string;
+  /** display text */
   reason: string;
   step: string;
   suggestions: Suggestion[];
   command?: ShellCommand;
   proposal?: Proposal;
   parentToolUseId?: string;
+  /** its process ended before anyone answered; asked once more */
   orphan?: boolean;
+}
+
+export interface PermissionAsk {
+  sessionId: string;
+  turnId: string;
+  askId: string;
+  toolUseId: string;
+  tool: string;
+  input: Json;
+  /** display text */
+  title: string;
+  /** display text */
+  reason: string;
+  step: string;
+  suggestions: Suggestion[];
+  command?: ShellCommand;
+  proposal?: Proposal;
+  parentToolUseId?: string;
+  /** its process ended before anyone answered; asked once more */
+  orphan?: boolean;
+  requestId: string;
 }
 
 export interface PermissionAnswer {
   decision: "allow" | "deny";
-  scope?: "once" | "session" | "project" | "user";
+  scope?: Scope;
   rule?: string;
   updatedInput?: Json;
+  /** those not named are rejected; absent = all are accepted */
   hunks?: HunkDecision[];
   message?: string;
+  /** with deny: stop the whole turn */
   interrupt?: boolean;
 }
 
-export interface Elicit {
-  requestId: string;
+/** An open question; exactly one of `questions`, `schema` and `url` is there. */
+export interface PendingElicit {
   sessionId: string;
   elicitId: string;
   message: string;
@@ -40,8 +69,18 @@ export interface Elicit {
   url?: string;
 }
 
+export interface Elicit {
+  sessionId: string;
+  elicitId: string;
+  message: string;
+  questions?: Question[];
+  schema?: Json;
+  url?: string;
+  requestId: string;
+}
+
 export interface ElicitAnswer {
-  action: "accept" | "decline" | "cancel";
+  action: "accept" | "cancel" | "decline";
   content?: Json;
 }
 
@@ -54,12 +93,13 @@ export interface EditorQuery {
   range?: Range;
   version?: number;
   newName?: string;
+  /** of symbols in the whole workspace */
   query?: string;
   settleMs?: number;
 }
 
 export interface EditorAnswer {
-  status: "success" | "starting" | "noServer" | "error";
+  status: "error" | "noServer" | "starting" | "success";
   value?: unknown;
   version?: number;
   settled?: boolean;
@@ -98,7 +138,7 @@ export interface Warning {
 }
 
 export interface ServerStatus {
-  state: "idle" | "running" | "waiting" | "compacting";
+  state: "compacting" | "idle" | "running" | "waiting";
   model: string;
   offline: boolean;
   credentials: string;

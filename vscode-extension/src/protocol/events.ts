@@ -1,6 +1,10 @@
-/** The events of a session, in the order of the server's own list. A mirror of the server's protocol package; a test compares. */
-import type { Json, Proposal, Todo, TurnResult } from "./shapes";
+// Written by `make protocol` from server/assent/wire. Do not edit.
 
+/** Events of a session: one ordered, gap-free stream per session and epoch, each tagged by its `type`. */
+import type { McpServerState } from "./extensions";
+import type { Json, Proposal, Range, Todo, TurnResult } from "./shapes";
+
+/** The prompt, and what the engine's init message says of the session. */
 export interface TurnStarted {
   type: "turnStarted";
   prompt: string | Json[];
@@ -77,14 +81,16 @@ export interface ToolSummary {
 
 export interface MessageEvent {
   type: "message";
-  role: "user" | "assistant";
+  role: "assistant" | "user";
   content: Json[];
   id: string;
   meta?: Json | boolean;
   timestamp?: number;
+  /** the model's own, shared by all blocks of one answer */
   messageId?: string;
   model?: string;
   error?: string;
+  /** of what was attached for the model */
   kind?: string;
 }
 
@@ -153,6 +159,13 @@ export interface ElicitationResolved {
   by?: string;
 }
 
+/** What was decided on one hunk; `newText` is the text that is there now, where it is not the proposed one. */
+export interface ToldDecision {
+  hunkId: string;
+  decision: "accept" | "edit" | "reject";
+  newText?: string;
+}
+
 export interface EditProposed {
   type: "editProposed";
   proposal: Proposal;
@@ -166,13 +179,30 @@ export interface EditUpdated {
 export interface EditResolved {
   type: "editResolved";
   proposalId: string;
-  decisions: Json[];
+  decisions: ToldDecision[];
+  /** as it is now */
+  proposal?: Proposal;
 }
 
+export interface MovedHunk {
+  hunkId: string;
+  range: Range;
+}
+
+/** Only ranges changed, for clients that claim `client.editMoved`; every open hunk is named. At most 20 a second. */
+export interface EditMoved {
+  type: "editMoved";
+  proposalId: string;
+  version: number | null;
+  hunks: MovedHunk[];
+}
+
+/** An edit that needs no asking waits for its hunks, because review "before" was set. */
 export interface ReviewPending {
   type: "reviewPending";
   proposalId: string;
   toolUseId: string;
+  /** the ids of those to decide */
   hunks: string[];
 }
 
@@ -191,6 +221,35 @@ export interface Hook {
   event: string;
   outcome: string;
   text?: string;
+  hookId?: string;
+  toolUseId?: string;
+  durationMs?: number;
+  exitCode?: number;
+  /** it changed the input, the output or the decision */
+  changed?: boolean;
+}
+
+/** Messages that the model no longer sees; people still do. `assent/session/unsnip` takes it back. */
+export interface Snipped {
+  type: "snipped";
+  snipId: string;
+  messageIds: string[];
+  tokensFreed: number;
+  by: "auto" | "model" | "user";
+}
+
+/** The context is nearly full; once per crossing of the threshold. */
+export interface CompactSoon {
+  type: "compactSoon";
+  tokens: number;
+  threshold: number;
+  /** what a compaction would take away */
+  wouldGo: Json[] | number | string;
+}
+
+export interface McpChanged {
+  type: "mcpChanged";
+  servers: McpServerState[];
 }
 
 export interface UsageEvent {
@@ -207,7 +266,7 @@ export interface UsageEvent {
 
 export interface Status {
   type: "status";
-  state: "idle" | "running" | "waiting" | "compacting";
+  state: "compacting" | "idle" | "running" | "waiting";
   model?: string;
   mode?: string;
 }
@@ -215,6 +274,7 @@ export interface Status {
 export interface Queued {
   type: "queued";
   clientMessageId: string | null;
+  /** stopped before its turn came: it starts only when it is sent again, by its id */
   kept?: boolean;
 }
 
@@ -249,7 +309,7 @@ export interface Job {
 
 export interface Notice {
   type: "notice";
-  level: "info" | "warning" | "error";
+  level: "error" | "info" | "warning";
   text: string;
 }
 
@@ -258,9 +318,7 @@ export interface TurnFinished {
   result: TurnResult;
 }
 
-/** A message of the history, as `attach` gives it: a message event without its tag. */
-export type StoredMessage = Omit<MessageEvent, "type"> & { parentToolUseId?: string };
-
+/** The parameters of `assent/session/event`; `seq` counts from 1 without gaps, per session and epoch. */
 export interface SessionEvent {
   sessionId: string;
   seq: number;
@@ -294,10 +352,14 @@ export type AnyEvent =
   | EditProposed
   | EditUpdated
   | EditResolved
+  | EditMoved
   | ReviewPending
   | Todos
   | PlanProposed
   | Hook
+  | Snipped
+  | CompactSoon
+  | McpChanged
   | UsageEvent
   | Status
   | Queued

@@ -1,11 +1,11 @@
-/** The methods of the wire by name. A mirror of the server's protocol package; a test compares. */
+// Written by `make protocol` from server/assent/wire. Do not edit.
 
+/** What a client may request; `initialize` lists those the server serves. */
 export const METHODS = {
   sessionNew: "assent/session/new",
   sessionSend: "assent/session/send",
   sessionInterrupt: "assent/session/interrupt",
   sessionUnqueue: "assent/session/unqueue",
-  sessionRetry: "assent/session/retry",
   sessionList: "assent/session/list",
   sessionSearch: "assent/session/search",
   sessionAttach: "assent/session/attach",
@@ -16,28 +16,47 @@ export const METHODS = {
   sessionClose: "assent/session/close",
   sessionConfigure: "assent/session/configure",
   sessionRewind: "assent/session/rewind",
+  sessionRetry: "assent/session/retry",
   sessionContext: "assent/session/context",
   sessionCost: "assent/session/cost",
+  sessionSnip: "assent/session/snip",
+  sessionUnsnip: "assent/session/unsnip",
+  sessionRoster: "assent/session/roster",
   toolList: "assent/tool/list",
   toolRun: "assent/tool/run",
   editList: "assent/edit/list",
   editResolve: "assent/edit/resolve",
   permissionExplain: "assent/permission/explain",
+  permissionRules: "assent/permission/rules",
+  permissionEditRules: "assent/permission/editRules",
+  permissionAnswer: "assent/permission/answer",
   complete: "assent/complete",
   documentRead: "assent/document/read",
   trustGet: "assent/trust/get",
   trustSet: "assent/trust/set",
   mcpList: "assent/mcp/list",
   mcpRestart: "assent/mcp/restart",
+  mcpEnable: "assent/mcp/enable",
+  mcpDisable: "assent/mcp/disable",
+  mcpSignIn: "assent/mcp/signIn",
+  mcpApprove: "assent/mcp/approve",
   agentList: "assent/agent/list",
+  agentStop: "assent/agent/stop",
   commandList: "assent/command/list",
+  hookList: "assent/hook/list",
+  hookLog: "assent/hook/log",
+  skillList: "assent/skill/list",
+  memoryList: "assent/memory/list",
+  pluginList: "assent/plugin/list",
   jobList: "assent/job/list",
   jobKill: "assent/job/kill",
+  jobBackground: "assent/job/background",
+  jobForeground: "assent/job/foreground",
   settingsGet: "assent/settings/get",
   settingsSet: "assent/settings/set",
 } as const;
 
-/** Requests the server makes; the editor's UI answers. */
+/** What the server requests of the editor. */
 export const SERVER_REQUESTS = {
   permissionAsk: "assent/permission/ask",
   elicit: "assent/elicit",
@@ -45,8 +64,10 @@ export const SERVER_REQUESTS = {
   editorSave: "assent/editor/save",
 } as const;
 
+/** What the server tells the editor. */
 export const NOTIFICATIONS = {
   sessionEvent: "assent/session/event",
-  status: "assent/status",
   withdrawn: "assent/withdrawn",
+  status: "assent/status",
+  roster: "assent/roster",
 } as const;

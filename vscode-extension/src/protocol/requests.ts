@@ -1,6 +1,9 @@
-/** What a client may ask: the parameters of every request, and what `initialize` may carry for us. A mirror of the server's protocol package; a test compares. */
+// Written by `make protocol` from server/assent/wire. Do not edit.
+
+/** What a client may ask: the parameters of every `assent/*` request, and what `initialize` may carry for us. */
 import type { Effort, Json, Mode, Range, Review } from "./shapes";
 
+/** What the client's own interface does; the rest falls back to plain LSP. */
 export interface ClientFlags {
   permissions?: boolean;
   elicitation?: boolean;
@@ -8,14 +11,18 @@ export interface ClientFlags {
   editorQueries?: boolean;
   save?: boolean;
   partials?: boolean;
+  /** takes `editMoved` instead of `editUpdated` where only ranges changed */
+  editMoved?: boolean;
 }
 
 export interface InitializationOptions {
   client?: ClientFlags;
   maxEventRate?: number;
   settings?: Json;
-  settingsLevel?: "user" | "project";
+  /** "user": the client vouches that no project file set them */
+  settingsLevel?: "project" | "user";
   trusted?: boolean;
+  /** from the editor's secret store */
   apiKey?: string;
 }
 
@@ -50,7 +57,7 @@ export interface SessionSend {
   clientMessageId?: string;
   tokenBudget?: number;
   wait?: boolean;
-  whenBusy?: "queue" | "steer" | "refuse";
+  whenBusy?: "queue" | "refuse" | "steer";
 }
 
 export interface SessionRef {
@@ -73,12 +80,14 @@ export interface SessionAttach {
   epoch?: string;
   afterSeq?: number;
   cursor?: string;
+  /** look at a session that another process owns */
   readOnly?: boolean;
 }
 
 export interface SessionFork {
   sessionId: string;
   messageId?: string;
+  /** without that message, to say it differently */
   before?: boolean;
 }
 
@@ -89,7 +98,7 @@ export interface SessionRename {
 
 export interface SessionExport {
   sessionId: string;
-  format?: "markdown" | "json";
+  format?: "json" | "markdown";
 }
 
 export interface SessionConfigure {
@@ -104,8 +113,19 @@ export interface SessionConfigure {
 export interface SessionRewind {
   sessionId: string;
   messageId: string;
-  restore: "conversation" | "code" | "both";
+  restore: "both" | "code" | "conversation";
   dryRun?: boolean;
+}
+
+export interface SessionSnip {
+  sessionId: string;
+  messageIds: string[];
+  dryRun?: boolean;
+}
+
+export interface SessionUnsnip {
+  sessionId: string;
+  snipId: string;
 }
 
 export interface ToolList {
@@ -123,10 +143,18 @@ export interface EditList {
   sessionId?: string;
 }
 
+/** Lines of a hunk, 0-based and half-open `[from, to)`: of its old text those that go, of its new text those that come. */
+export interface LineChoice {
+  old?: [number, number][];
+  new?: [number, number][];
+}
+
 export interface HunkDecision {
   hunkId: string;
-  decision: "accept" | "reject" | "edit";
+  decision: "accept" | "edit" | "reject";
   newText?: string;
+  /** with accept: only these lines */
+  lines?: LineChoice;
 }
 
 export interface AllHunks {
@@ -138,21 +166,6 @@ export interface EditResolve {
   decisions: HunkDecision[] | AllHunks;
   version?: number;
   message?: string;
-}
-
-export interface RuleLists {
-  allow?: string[];
-  ask?: string[];
-  deny?: string[];
-}
-
-export interface PermissionExplain {
-  tool: string;
-  input: Json;
-  cwd: string;
-  mode?: Mode;
-  trusted?: boolean;
-  rules?: RuleLists;
 }
 
 export interface Complete {
@@ -172,37 +185,11 @@ export interface TrustGet {
 export interface TrustSet {
   uri: string;
   trusted: boolean;
-  remember?: "session" | "always";
+  remember?: "always" | "session";
+  /** of the items that were shown */
   hash?: string;
+  /** the editor's own trust, until the server ends: covers rules and variables, needs no hash */
   vouch?: boolean;
-}
-
-export interface McpList {
-  sessionId?: string;
-}
-
-export interface McpRestart {
-  name: string;
-  sessionId?: string;
-}
-
-export interface AgentList {
-  sessionId?: string;
-  cwd?: string;
-}
-
-export interface CommandList {
-  sessionId?: string;
-  cwd?: string;
-}
-
-export interface JobList {
-  sessionId?: string;
-}
-
-export interface JobKill {
-  jobId: string;
-  sessionId?: string;
 }
 
 export interface SettingsGet {
@@ -213,6 +200,6 @@ export interface SettingsGet {
 export interface SettingsSet {
   key: string;
   value: unknown;
-  scope?: "user" | "project" | "local";
+  scope?: "local" | "project" | "user";
   cwd?: string;
 }

@@ -1,7 +1,8 @@
-/** What the server answers. A mirror of the server's protocol package; a test compares. */
+// Written by `make protocol` from server/assent/wire. Do not edit.
+
+/** What the server answers: the result of every `assent/*` request. */
+import type { PendingAsk, PendingElicit, Warning } from "./asks";
 import type { AgentInfo, CommandInfo, Json, McpServer, Proposal, Todo, TurnResult } from "./shapes";
-import type { Elicit, PermissionAsk } from "./asks";
-import type { StoredMessage } from "./events";
 
 export interface NewSession {
   sessionId: string;
@@ -13,10 +14,12 @@ export interface NewSession {
   mcpServers: McpServer[];
 }
 
+/** `queued` at once; `result` instead when the send waited for the turn to end. */
 export interface Sent {
   turnId: string;
   queued?: boolean;
   result?: TurnResult;
+  /** false: the disk did not take the message yet */
   saved?: boolean;
 }
 
@@ -26,7 +29,9 @@ export interface Interrupted {
 }
 
 export interface Unqueued {
+  /** false: its turn has come, or there is no such message */
   unqueued: boolean;
+  /** as it was sent */
   prompt?: string | Json[];
 }
 
@@ -46,6 +51,7 @@ export interface Sessions {
   nextCursor?: string;
 }
 
+/** A turn that the end of its process cut short; `assent/session/retry` plays it again. */
 export interface CutTurn {
   turnId: string;
   messageId: string;
@@ -56,17 +62,43 @@ export interface WaitingMessage {
   clientMessageId: string;
   prompt: Json[];
   steer: boolean;
+  /** starts only when it is sent again, by its id */
   kept?: boolean;
 }
 
+/** An edit that waits for its hunks without an ask; the event `reviewPending` without its tag. */
 export interface WaitingReview {
   proposalId: string;
   toolUseId: string;
   hunks: string[];
 }
 
+/** A message of the conversation: the event `message` without its tag, or `role` system where it was compacted. */
+export interface StoredMessage {
+  role: "assistant" | "system" | "user";
+  content: Json[];
+  id: string;
+  meta?: Json | boolean;
+  timestamp?: number;
+  /** the model's own, shared by all blocks of one answer */
+  messageId?: string;
+  model?: string;
+  error?: string;
+  /** of what was attached for the model; "compacted" with role system */
+  kind?: string;
+  /** with kind "compacted", and so are the next three */
+  trigger?: string;
+  tokensBefore?: number;
+  tokensAfter?: number;
+  summary?: string;
+  parentToolUseId?: string;
+}
+
+/** An event that people saw after a message of the page: a call's title, how it ended, an answer… */
 export interface ShownEvent {
+  /** without the fields that the messages hold themselves */
   event: Json;
+  /** a message's id; absent: before the first of the page */
   after?: string;
 }
 
@@ -82,8 +114,8 @@ export interface Attached {
   reset: boolean;
   messages: StoredMessage[];
   running: boolean;
-  pendingAsks: PermissionAsk[];
-  pendingElicits: Elicit[];
+  pendingAsks: PendingAsk[];
+  pendingElicits: PendingElicit[];
   proposals: Proposal[];
   todos: Todo[];
   mode: string;
@@ -92,15 +124,24 @@ export interface Attached {
   nextCursor?: string;
   title?: string;
   cwd?: string;
+  /** clientMessageIds */
   queued?: string[];
+  /** the same, in words */
   queue?: WaitingMessage[];
   interrupted?: CutTurn;
+  /** lines of the file that could not be read */
   damaged?: number;
   pendingReviews?: WaitingReview[];
   state?: "idle" | "running" | "waiting";
   shown?: ShownEvent[];
   usage?: ContextAndCost;
+  /** another process owns it: no events, no turns */
   readOnly?: boolean;
+}
+
+export interface Snip {
+  snipId: string;
+  tokensFreed: number;
 }
 
 export interface Forked {
@@ -124,11 +165,22 @@ export interface FileChange {
   change: string;
 }
 
-export interface Rewound {
-  files: FileChange[];
-  conflicts: unknown[];
+export interface RewindConflict {
+  path: string;
+  reason: string;
 }
 
+export interface Rewound {
+  files: FileChange[];
+  /** files that were left alone */
+  conflicts: RewindConflict[];
+  /** rewind to it to undo the rewind */
+  rewindId?: string;
+  /** of the message that was taken back */
+  prompt?: Json[];
+}
+
+/** Tokens by category, the window, and where automatic compaction would begin. */
 export interface ContextUsage {
   tokens: Record<string, number>;
   window: number;
@@ -136,9 +188,21 @@ export interface ContextUsage {
   autoCompactAt: number;
 }
 
+export interface ModelCost {
+  inputTokens: number;
+  outputTokens: number;
+  cacheCreationInputTokens: number;
+  cacheReadInputTokens: number;
+  webSearchRequests: number;
+  costUsd: number;
+  model: string;
+}
+
+/** Every finished call counts, also while a turn runs. */
 export interface Cost {
   totalCostUsd: number;
-  models: Json[];
+  models: ModelCost[];
+  /** of all input tokens */
   cacheShare: number;
 }
 
@@ -170,16 +234,10 @@ export interface Refused {
 
 export interface Resolved {
   proposal: Proposal;
+  /** decisions that could not be carried out */
   refused?: Refused[];
+  /** what the model is told */
   report?: string;
-}
-
-export interface Explained {
-  decision: "allow" | "ask" | "deny";
-  step: string;
-  reason: string;
-  rule?: string;
-  sandbox?: string;
 }
 
 export interface CompletionItem {
@@ -203,12 +261,14 @@ export interface Trusted {
 }
 
 export interface TrustItem {
-  kind: "hook" | "mcpServer" | "env" | "rule" | "setting";
+  kind: "env" | "hook" | "mcpServer" | "rule" | "setting";
   name: string;
   value: string;
   file: string;
   dangerous: boolean;
+  /** since the folder was trusted */
   change?: "added" | "changed";
+  /** the value that was approved */
   was?: string;
 }
 
@@ -219,30 +279,17 @@ export interface TrustState {
   changed: boolean;
 }
 
-export interface McpServers {
-  servers: Json[];
-}
-
-export interface Agents {
-  agents: AgentInfo[];
-}
-
-export interface Commands {
-  commands: CommandInfo[];
-}
-
-export interface Jobs {
-  jobs: Json[];
-}
-
-export interface Killed {
-  killed: boolean;
+export interface SettingsSource {
+  path: string;
+  exists: boolean;
 }
 
 export interface Settings {
   settings: Json;
-  sources: Json[];
-  warnings: Json[];
+  sources: SettingsSource[];
+  warnings: Warning[];
+  /** what trusting the folder would activate */
   withheld?: string[];
+  /** of the key that was asked for */
   value?: unknown;
 }

@@ -1,7 +1,9 @@
-/** Shapes that several messages share. A mirror of the server's protocol package; a test compares. */
+// Written by `make protocol` from server/assent/wire. Do not edit.
+
+/** Shapes that several methods share, and the base every struct of the wire derives from. */
+import type { Behaviour, Scope } from "./rules";
 
 export type Json = Record<string, unknown>;
-
 export type Mode = "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions" | "auto";
 export type Review = "before" | "after" | "off";
 export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
@@ -52,10 +54,17 @@ export interface Hunk {
   range: Range;
   oldText: string;
   newText: string;
-  state: "pending" | "landed" | "accepted" | "edited" | "rejected" | "reverted" | "conflict" | "superseded";
+  state: "accepted" | "conflict" | "edited" | "landed" | "pending" | "rejected" | "reverted" | "superseded";
+  /** a decision is still possible; always sent */
   open?: boolean;
+  /** what stands in the file instead of newText */
   placed?: string;
+  /** of a conflict */
   why?: string;
+  /** display text of oldText, where that is not oldText itself */
+  oldDisplay?: string;
+  /** display text of newText, likewise */
+  newDisplay?: string;
 }
 
 export interface Proposal {
@@ -74,10 +83,20 @@ export interface Proposal {
 }
 
 export interface Usage {
-  inputTokens?: number;
-  outputTokens?: number;
-  cacheCreationInputTokens?: number;
-  cacheReadInputTokens?: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheCreationInputTokens: number;
+  cacheReadInputTokens: number;
+  webSearchRequests: number;
+}
+
+export interface ModelUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheCreationInputTokens: number;
+  cacheReadInputTokens: number;
+  webSearchRequests: number;
+  costUsd: number;
 }
 
 export interface PermissionDenial {
@@ -86,8 +105,9 @@ export interface PermissionDenial {
   toolInput: Json;
 }
 
+/** What a turn came to; the last word of `turnFinished` and of a waiting send. */
 export interface TurnResult {
-  subtype: "success" | "error_during_execution" | "error_max_turns" | "error_max_budget_usd" | "error_max_structured_output";
+  subtype: "error_during_execution" | "error_max_budget_usd" | "error_max_structured_output" | "error_max_turns" | "success";
   isError: boolean;
   result: string;
   terminal: string;
@@ -96,27 +116,36 @@ export interface TurnResult {
   durationMs: number;
   durationApiMs: number;
   totalCostUsd: number;
-  usage: Json;
-  modelUsage: Json;
+  usage: Usage;
+  modelUsage: Record<string, ModelUsage>;
   permissionDenials: PermissionDenial[];
   sessionId: string;
   structuredOutput?: unknown;
 }
 
+/** A rule that would cover this call from now on; `rule` goes back as it is. */
 export interface Suggestion {
   rule: string;
-  scope: "once" | "session" | "project" | "user";
+  scope: Scope;
+  /** display text */
   covers: string;
+  /** of the rule, where that is not the rule itself */
+  display?: string;
 }
 
 export interface CommandPart {
   argv: string[];
-  decision: "allow" | "ask" | "deny";
+  decision: Behaviour;
+  /** of the words, joined by spaces */
+  display?: string;
 }
 
 export interface ShellCommand {
+  /** as it runs */
   text: string;
   parts: CommandPart[];
+  /** as people read it */
+  display?: string;
 }
 
 export interface Option {

@@ -39,7 +39,7 @@ function M.all()
     [asks.elicit] = serve("assent.elicit", "elicit"),
     [asks.editor_query] = serve("assent.queries", "query"),
     [asks.editor_save] = serve("assent.queries", "save"),
-    [notes.event] = function(_, params)
+    [notes.session_event] = function(_, params)
       require("assent.session").event(params)
     end,
     [notes.status] = function(_, params)

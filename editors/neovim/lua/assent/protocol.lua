@@ -1,12 +1,14 @@
---- The wire's names, mirrored from the server (server/assent/wire); a test compares the two.
+-- Written by `make protocol` from server/assent/wire. Do not edit.
 local M = {}
 
 M.version = 1
 
+--- What a client may request; `initialize` lists those the server serves.
 M.requests = {
   session_new = "assent/session/new",
   session_send = "assent/session/send",
   session_interrupt = "assent/session/interrupt",
+  session_unqueue = "assent/session/unqueue",
   session_list = "assent/session/list",
   session_search = "assent/session/search",
   session_attach = "assent/session/attach",
@@ -18,17 +20,46 @@ M.requests = {
   session_configure = "assent/session/configure",
   session_rewind = "assent/session/rewind",
   session_retry = "assent/session/retry",
-  session_unqueue = "assent/session/unqueue",
   session_context = "assent/session/context",
   session_cost = "assent/session/cost",
+  session_snip = "assent/session/snip",
+  session_unsnip = "assent/session/unsnip",
+  session_roster = "assent/session/roster",
+  tool_list = "assent/tool/list",
+  tool_run = "assent/tool/run",
   edit_list = "assent/edit/list",
   edit_resolve = "assent/edit/resolve",
+  permission_explain = "assent/permission/explain",
+  permission_rules = "assent/permission/rules",
+  permission_edit_rules = "assent/permission/editRules",
+  permission_answer = "assent/permission/answer",
   complete = "assent/complete",
   document_read = "assent/document/read",
   trust_get = "assent/trust/get",
   trust_set = "assent/trust/set",
+  mcp_list = "assent/mcp/list",
+  mcp_restart = "assent/mcp/restart",
+  mcp_enable = "assent/mcp/enable",
+  mcp_disable = "assent/mcp/disable",
+  mcp_sign_in = "assent/mcp/signIn",
+  mcp_approve = "assent/mcp/approve",
+  agent_list = "assent/agent/list",
+  agent_stop = "assent/agent/stop",
+  command_list = "assent/command/list",
+  hook_list = "assent/hook/list",
+  hook_log = "assent/hook/log",
+  skill_list = "assent/skill/list",
+  memory_list = "assent/memory/list",
+  plugin_list = "assent/plugin/list",
+  job_list = "assent/job/list",
+  job_kill = "assent/job/kill",
+  job_background = "assent/job/background",
+  job_foreground = "assent/job/foreground",
+  settings_get = "assent/settings/get",
+  settings_set = "assent/settings/set",
 }
 
+--- What the server requests of the editor.
 M.server_requests = {
   permission_ask = "assent/permission/ask",
   elicit = "assent/elicit",
@@ -36,18 +67,22 @@ M.server_requests = {
   editor_save = "assent/editor/save",
 }
 
+--- What the server tells the editor.
 M.server_notifications = {
-  event = "assent/session/event",
-  status = "assent/status",
+  session_event = "assent/session/event",
   withdrawn = "assent/withdrawn",
+  status = "assent/status",
+  roster = "assent/roster",
 }
 
---- Every event the plugin acts on; the others pass by.
+--- The `type` of every event.
 M.events = {
   "turnStarted",
+  "stepStarted",
   "textDelta",
   "thinkingDelta",
   "toolPreparing",
+  "toolInputDelta",
   "toolStarted",
   "toolProgress",
   "toolFinished",
@@ -55,6 +90,7 @@ M.events = {
   "message",
   "tombstone",
   "retrying",
+  "heartbeat",
   "compacting",
   "compacted",
   "permissionPending",
@@ -64,14 +100,22 @@ M.events = {
   "editProposed",
   "editUpdated",
   "editResolved",
+  "editMoved",
+  "reviewPending",
   "todos",
   "planProposed",
+  "hook",
+  "snipped",
+  "compactSoon",
+  "mcpChanged",
   "usage",
   "status",
   "queued",
   "dequeued",
-  "completed",
   "unqueued",
+  "completed",
+  "maxTurnsReached",
+  "job",
   "notice",
   "turnFinished",
 }

@@ -1,0 +1,232 @@
+// Written by `make protocol` from server/assent/wire. Do not edit.
+
+/** What people extend the agent with: agents, commands, hooks, MCP servers, skills, memory files, plugins, jobs. */
+import type { CommandInfo } from "./shapes";
+
+export interface AgentList {
+  sessionId?: string;
+  cwd?: string;
+}
+
+/** An agent of a session, running or ended. 0.1 listed definitions here instead: `name` and `description` only. */
+export interface AgentRun {
+  name: string;
+  agentId?: string;
+  state?: "failed" | "finished" | "running" | "stopped" | "waiting";
+  parentToolUseId?: string;
+  tokens?: number;
+  costUsd?: number;
+  background?: boolean;
+  title?: string;
+  description?: string;
+}
+
+export interface AgentDefinition {
+  name: string;
+  description: string;
+  source?: string;
+  withheld?: string;
+}
+
+/** `agents` run or ran; `definitions` can be started. */
+export interface Agents {
+  agents: AgentRun[];
+  definitions?: AgentDefinition[];
+}
+
+export interface AgentStop {
+  sessionId: string;
+  agentId: string;
+}
+
+export interface AgentStopped {
+  stopped: boolean;
+}
+
+export interface CommandList {
+  sessionId?: string;
+  cwd?: string;
+}
+
+export interface Commands {
+  commands: CommandInfo[];
+}
+
+export interface JobList {
+  sessionId?: string;
+}
+
+export interface JobInfo {
+  jobId: string;
+  command: string;
+  state: string;
+  sessionId?: string;
+  exitCode?: number;
+  toolUseId?: string;
+}
+
+export interface Jobs {
+  jobs: JobInfo[];
+}
+
+export interface JobKill {
+  jobId: string;
+  sessionId?: string;
+}
+
+export interface Killed {
+  killed: boolean;
+}
+
+/** Let a running command or agent go on in the background: its call ends now, its result comes later. */
+export interface JobBackground {
+  sessionId: string;
+  toolUseId: string;
+}
+
+export interface Backgrounded {
+  jobId: string;
+}
+
+export interface JobForeground {
+  sessionId: string;
+  jobId: string;
+}
+
+export interface Foregrounded {
+  toolUseId: string;
+}
+
+export interface HookList {
+  cwd?: string;
+  sessionId?: string;
+}
+
+export interface HookInfo {
+  hookId: string;
+  event: string;
+  matcher: string;
+  /** command, http, … */
+  type: string;
+  command: string;
+  /** the settings file, plugin or skill that names it */
+  source: string;
+  active: boolean;
+  /** why it does not run */
+  withheld?: string;
+  timeoutMs?: number;
+}
+
+export interface Hooks {
+  hooks: HookInfo[];
+}
+
+export interface HookLog {
+  sessionId: string;
+  cursor?: string;
+}
+
+export interface HookRun {
+  hookId: string;
+  event: string;
+  outcome: string;
+  durationMs: number;
+  startedAt?: string | number;
+  toolUseId?: string;
+  exitCode?: number;
+  text?: string;
+  stdout?: string;
+  stderr?: string;
+  changed?: boolean;
+}
+
+/** Newest first. */
+export interface HookRuns {
+  runs: HookRun[];
+  nextCursor?: string;
+}
+
+export interface McpList {
+  sessionId?: string;
+  cwd?: string;
+}
+
+export interface McpServerState {
+  name: string;
+  status: "connected" | "connecting" | "disabled" | "failed" | "idle" | "needsApproval" | "needsAuth" | "unsupported";
+  /** user, project, local, managed, plugin */
+  scope?: string;
+  /** the file that names it */
+  source?: string;
+  /** stdio, http, sse */
+  transport?: string;
+  /** the protocol's version */
+  era?: string;
+  tools?: number | string[];
+  /** what its tools cost in every request */
+  tokens?: number;
+  error?: string;
+  stderrTail?: string;
+  /** of what `assent/mcp/approve` would approve */
+  hash?: string;
+}
+
+export interface McpServers {
+  servers: McpServerState[];
+}
+
+/** Names one server; `hash` is of the configuration that was shown, and only `approve` needs it. */
+export interface McpRef {
+  name: string;
+  hash?: string;
+  sessionId?: string;
+  cwd?: string;
+}
+
+export interface McpAnswer {
+  server: McpServerState;
+}
+
+export interface FolderRef {
+  cwd?: string;
+  sessionId?: string;
+}
+
+export interface SkillInfo {
+  name: string;
+  description: string;
+  source: string;
+  tokens: number;
+  withheld?: string;
+}
+
+export interface Skills {
+  skills: SkillInfo[];
+}
+
+export interface MemoryFile {
+  path: string;
+  /** project, user, rule, auto, import */
+  kind: string;
+  scope: string;
+  tokens: number;
+  /** why it is read: always, or by which path */
+  reason: string;
+}
+
+export interface MemoryFiles {
+  files: MemoryFile[];
+}
+
+export interface PluginInfo {
+  name: string;
+  version: string;
+  source: string;
+  enabled: boolean;
+  parts: string[];
+  withheld?: string;
+}
+
+export interface Plugins {
+  plugins: PluginInfo[];
+}
