@@ -2,7 +2,9 @@
 import * as vscode from "vscode";
 import type { Actions, FileRow } from "./actions";
 import type { ChatView } from "./chatView";
+import { machineIn } from "./machine";
 import type { Proposal } from "./protocol";
+import { choosePython } from "./pythonChoice";
 import { openReport } from "./report";
 import type { Review } from "./review";
 import type { ReviewDiff } from "./reviewDiff";
@@ -86,7 +88,7 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     "assent.restartServer": () => server.restart(),
     "assent.showLog": () => server.log.show(true),
     "assent.openSettings": () => vscode.commands.executeCommand("workbench.action.openSettings", "assent"),
-    "assent.choosePython": () => choosePython(),
+    "assent.choosePython": () => choose(context, server),
     "assent.reportIssue": () => openReport(context, server),
     "assent.trust.folder": () => trust(server),
     "assent.openWalkthrough": () => vscode.commands.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#assent.start`, false),
@@ -138,9 +140,10 @@ function bodyOf(comment: vscode.Comment): string {
   return typeof comment.body === "string" ? comment.body : comment.body.value;
 }
 
-async function choosePython(): Promise<void> {
-  const chosen = await vscode.window.showOpenDialog({ title: "Python 3.11 or newer", openLabel: "Use this Python" });
-  if (chosen?.[0]) await vscode.workspace.getConfiguration("assent.server").update("python", chosen[0].fsPath, vscode.ConfigurationTarget.Global);
+async function choose(context: vscode.ExtensionContext, server: ServerProcess): Promise<void> {
+  const present = vscode.workspace.getConfiguration("assent.server").get("python", "");
+  const chosen = await choosePython(machineIn(context.extensionPath), present);
+  if (chosen) await server.usePython(chosen);
 }
 
 /** The editor's own trust comes first. What a folder would start beyond that is shown, item by item, and asked about. */

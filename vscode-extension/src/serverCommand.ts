@@ -85,6 +85,23 @@ async function findPython(machine: Machine, bundle: Bundle): Promise<Found> {
   return failed("Assent needs Python, and none was found", `Install Python ${OLDEST.join(".")} or newer, then reload this window. If you have one already, choose it.`, "choosePython");
 }
 
+/** Every interpreter on the PATH, each once, for people to choose from. */
+export async function listPythons(machine: Machine): Promise<{ path: string; version: string; usable: boolean }[]> {
+  const paths = await Promise.all(pythonNames(machine.platform).map((name) => machine.find(name)));
+  const distinct = [...new Set(paths.filter((each) => each !== undefined))];
+  const probed = await Promise.all(distinct.map(async (path) => ({ path, found: await probe(machine, path) })));
+  return probed.flatMap(({ path, found }) => (found ? [{ path, version: found.version.join("."), usable: newEnough(found.version) }] : []));
+}
+
+/** Why this interpreter cannot be used; undefined when it can. */
+export async function problemWith(machine: Machine, path: string): Promise<string | undefined> {
+  const python = await machine.find(path);
+  if (!python) return "Enter the full path of a Python interpreter.";
+  const found = await probe(machine, python);
+  if (!found) return `${path} is not a Python interpreter.`;
+  return newEnough(found.version) ? undefined : `${path} is Python ${found.version.join(".")}. Assent needs Python ${OLDEST.join(".")} or newer.`;
+}
+
 async function installed(machine: Machine, bundle: Bundle, python: string): Promise<Found> {
   const own = venvPython(bundle.venv, machine.platform);
   if ((await machine.exists(`${bundle.venv}/${stampName(bundle)}`)) && (await hasServer(machine, own))) return ready(own, MODULE, "Assent's own environment");

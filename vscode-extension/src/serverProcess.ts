@@ -3,16 +3,15 @@
  *
  * Owns the current run. It is not aware of sessions; whoever talks to them listens to `onDidStart`.
  */
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { access, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { ResponseError, State, type LanguageClient, type Middleware } from "vscode-languageclient/node";
 import type { Banner, ServerPanel } from "../webview/bridge";
 import { METHODS, NOTIFICATIONS, type InitializationOptions, type Json, type ServerStatus } from "./protocol";
-import { findProgram, withoutPython } from "./programs";
-import { findServer, installServer, type Bundle, type Machine, type ServerCommand } from "./serverCommand";
+import { machineIn } from "./machine";
+import { findServer, installServer, type Bundle, type ServerCommand } from "./serverCommand";
 import { ServerRun } from "./serverRun";
 import { explain } from "./sessions";
 import { Secrets } from "./secrets";
@@ -102,6 +101,13 @@ export class ServerProcess implements vscode.Disposable {
     await run?.end();
   }
 
+  /** Uses this interpreter from now on; the one already set is tried again. */
+  async usePython(python: string): Promise<void> {
+    await vscode.workspace.getConfiguration("assent.server").update("python", python, vscode.ConfigurationTarget.Global);
+    // A setting that did not change raises no event, and whoever chose it again wants another try.
+    if (this.located === located() && this.panel.kind === "failed") await this.restart();
+  }
+
   get logTail(): string {
     return this.tail;
   }
@@ -169,6 +175,7 @@ export class ServerProcess implements vscode.Disposable {
       case "install":
         return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Setting up Assent" }, (progress) =>
           installServer(machine, bundle, found.python, (message) => {
+            this.log.info(`setting up with ${found.python}: ${message}`);
             progress.report({ message });
             this.show({ kind: "starting", title: "Setting up Assent, once", detail: message, log: "", actions: [] });
           }),
@@ -291,23 +298,3 @@ const ACTIONS = {
   choosePython: { command: "assent.choosePython", label: "Choose Python…" },
   report: { command: "assent.reportIssue", label: "Report issue…" },
 } as const;
-
-/** The machine as seen from a neutral folder, without the programs of the workspace. */
-const machineIn = (cwd: string): Machine => ({
-  platform: process.platform,
-  find: async (name) => findProgram(name, process.env["PATH"] ?? "", (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath)),
-  exists: (file) =>
-    access(file).then(
-      () => true,
-      () => false,
-    ),
-  run: (command, args) =>
-    new Promise((resolve) => {
-      const output = { stdout: "", stderr: "" };
-      const child = spawn(command, args, { cwd, env: withoutPython(process.env), stdio: ["ignore", "pipe", "pipe"], shell: false });
-      child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString("utf8")));
-      child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString("utf8")));
-      child.on("error", (error) => resolve({ code: null, stdout: "", stderr: error.message }));
-      child.on("close", (code) => resolve({ code, ...output }));
-    }),
-});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findServer, installServer, type Bundle, type Machine } from "../src/serverCommand";
+import { findServer, installServer, listPythons, problemWith, type Bundle, type Machine } from "../src/serverCommand";
 
 interface World {
   pythons?: Record<string, string>;
@@ -102,4 +102,21 @@ test("a failed installation says what to do", async () => {
   const own = { python3: "3.12", "/storage/server/bin/python": "3.12" };
   await assert.rejects(installServer(machine({ pythons: own, pip: 1 }), bundle, "python3", () => undefined), /network or proxy/);
   await assert.rejects(installServer(machine({ pythons: own, venv: 1 }), bundle, "python3", () => undefined), /python3-venv/);
+});
+
+test("interpreters on the PATH are offered once each, with their version and whether they will do", async () => {
+  const world = machine({ pythons: { python3: "3.8", "python3.12": "3.12" } });
+  const same: Machine = { ...world, find: async (name) => (name === "python" ? "python3" : world.find(name)) };
+  assert.deepEqual(await listPythons(same), [
+    { path: "python3", version: "3.8", usable: false },
+    { path: "python3.12", version: "3.12", usable: true },
+  ]);
+});
+
+test("a chosen interpreter is refused with the reason, and a good one is not", async () => {
+  const world = machine({ pythons: { "/old": "3.8", "/good": "3.12", "/other": "hello" } });
+  assert.match((await problemWith(world, "/old")) ?? "", /\/old is Python 3\.8\. Assent needs Python 3\.11 or newer/);
+  assert.match((await problemWith(world, "/other")) ?? "", /not a Python interpreter/);
+  assert.match((await problemWith(world, "relative/python")) ?? "", /full path/);
+  assert.equal(await problemWith(world, "/good"), undefined);
 });

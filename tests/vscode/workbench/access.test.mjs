@@ -196,16 +196,6 @@ async function unseenFocus() {
   return unseen;
 }
 
-async function theme(name, mark) {
-  await bench.command("Preferences: Color Theme");
-  const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.fill(name);
-  const row = bench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first();
-  await row.waitFor();
-  await row.click();
-  await bench.page.locator(`.monaco-workbench${mark}`).waitFor();
-}
-
 /** The page draws once per frame; after two, what was changed is on the screen. */
 const drawn = () => bench.chat.locator("body").evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
@@ -217,7 +207,7 @@ scene("four themes: every word can be read and every stop of the Tab key is seen
   await bench.say("show everything");
   await bench.page.locator(".review-widget").filter({ hasText: "limit = 9" }).first().waitFor();
   for (const [name, mark, least] of THEMES) {
-    await theme(name, mark);
+    await bench.theme(name, mark);
     await drawn();
     const low = [];
     for (const place of [0, 1e9]) {
@@ -231,7 +221,7 @@ scene("four themes: every word can be read and every stop of the Tab key is seen
     await bench.page.keyboard.press("Tab");
     await bench.shot(`theme-${name.toLowerCase().replaceAll(" ", "-")}`);
   }
-  await theme("Dark Modern", ".vs-dark");
+  await bench.theme("Dark Modern", ".vs-dark");
   await bench.command("Assent: Reject All Hunks");
   await answer("Settled.");
 });

@@ -34,14 +34,6 @@ const toPlace = async (name) => {
   await bench.openFile(name);
   await bench.intoEditor();
 };
-const theme = async (name, mark) => {
-  await bench.command("Preferences: Color Theme");
-  const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.fill(name);
-  await pick(name).waitFor();
-  await input.press("Enter");
-  await bench.page.locator(`.monaco-workbench${mark}`).waitFor();
-};
 
 scene("an image is pasted, and another one dropped from the desktop", async () => {
   await box().click();
@@ -73,7 +65,7 @@ scene("an image is pasted, and another one dropped from the desktop", async () =
 scene("a file is dragged from the explorer into a chat in a tab", async () => {
   await bench.command("Assent: New Chat in Editor Tab");
   await bench.page.frameLocator("iframe.webview.ready >> nth=1").frameLocator("#active-frame").locator("textarea.prompt").waitFor();
-  await bench.page.keyboard.press("Control+Shift+E");
+  await bench.showExplorer();
   const row = bench.page.locator(".explorer-folders-view .monaco-list-row").filter({ hasText: "two.py" });
   await row.waitFor();
   // The side bar shows the explorer now, so the tab's page is the only one.
@@ -204,10 +196,7 @@ scene("what the agent changed is saved before its command runs, and the user's o
 scene("model and mode are picked, and context and cost are broken down", async () => {
   await bench.chat.locator("select.mode").selectOption("plan");
   await bench.chat.locator("select.model").selectOption("…");
-  const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.waitFor();
-  await input.fill("claude-sonnet-5");
-  await input.press("Enter");
+  await bench.answerBox("The model's full name", "claude-sonnet-5");
   await until(async () => (await bench.chat.locator("select.model").inputValue()) === "claude-sonnet-5", "the model to be set");
   await bench.api.script({ blocks: ["Hello from the other one."] });
   await bench.say("who are you?");
@@ -229,11 +218,9 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
   await bench.page.keyboard.press("Control+Home");
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "two.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "two.py", old_string: "second = 2\n", new_string: "second = 2.0\n" } }] }, { blocks: ["Done at the cursor."] });
   await bench.key("Control+Alt+K");
-  const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.waitFor();
+  await bench.page.locator(".quick-input-widget").filter({ hasText: "change two.py" }).waitFor();
   await bench.shot("inline");
-  await input.fill("make it a float");
-  await input.press("Enter");
+  await bench.answerBox("change two.py", "make it a float");
   await bench.page.locator(".review-widget").first().waitFor();
   await bench.command("Assent: Accept All Hunks");
   await answer("Done at the cursor.");
@@ -245,10 +232,7 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
   await bench.key("Control+Alt+L");
   await bench.chat.locator(".chip").filter({ hasText: "two.py:1" }).waitFor();
 
-  await bench.page.keyboard.press("Control+Backquote");
-  const terminal = bench.page.locator(".terminal-wrapper.active .xterm");
-  await terminal.waitFor();
-  await terminal.click();
+  const terminal = await bench.openTerminal();
   await bench.page.keyboard.type("echo from-the-shell\n");
   await until(async () => /^from-the-shell/m.test((await terminal.locator(".xterm-rows > div").allTextContents()).join("\n")), "the shell's answer");
   await bench.command("Terminal: Select All");
@@ -262,8 +246,7 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
 
 scene("a commit message is written into the source control box", async () => {
   bench.write({ "app.py": "speed = 3\n" });
-  await bench.page.keyboard.press("Control+Shift+G");
-  await bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "app.py" }).first().waitFor();
+  await bench.showSourceControl("app.py");
   await bench.api.script({ blocks: ["Triple the speed"] });
   await bench.command("Assent: Write Commit Message");
   await until(async () => /Triple the speed/.test(await bench.page.locator(".scm-view .scm-editor").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the message in the box");
@@ -276,8 +259,7 @@ scene("someone who looks elsewhere is told that it waits, and that it has finish
   await bench.api.script({ blocks: ["Starting.", { hold: "away" }, { tool: "Bash", input: { command: "touch noticed.txt", description: "Notice" } }] }, { blocks: ["All done."] });
   await bench.say("do it while I am away");
   await answer("Starting.");
-  await bench.page.keyboard.press("Control+Shift+E");
-  await bench.page.locator(".explorer-folders-view").waitFor();
+  await bench.showExplorer();
   await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
   await bench.api.release("away");
   await toast("Assent asks: ").waitFor();
@@ -304,7 +286,7 @@ scene("an ask that was in view is told when someone looks away from it", async (
   await bench.say("ask while I look");
   await bench.chat.locator(".card.ask").waitFor();
   assert.equal(await toast(/Assent asks: .*seen\.txt/).count(), 0);
-  await bench.page.keyboard.press("Control+Shift+E");
+  await bench.showExplorer();
   await toast(/Assent asks: .*seen\.txt/).waitFor();
   await toast(/Assent asks: .*seen\.txt/).locator(".monaco-button").filter({ hasText: "Show" }).click();
   await bench.chat.locator('.card.ask [data-answer="once"]').click();
@@ -312,7 +294,7 @@ scene("an ask that was in view is told when someone looks away from it", async (
 });
 
 scene("a conversation is held and an ask allowed with the keyboard alone, in high contrast", async () => {
-  await theme("Dark High Contrast", ".hc-black");
+  await bench.theme("Dark High Contrast", ".hc-black");
   await bench.newChat();
   await bench.key("Control+Alt+I");
   await until(async () => box().evaluate((element) => element === document.activeElement && document.hasFocus()), "the focus in the box");
@@ -342,7 +324,7 @@ scene("a conversation is held and an ask allowed with the keyboard alone, in hig
   await bench.shot("contrast-review");
   await bench.command("Assent: Reject All Hunks");
   await answer("Never mind, then.");
-  await theme("Light Modern", ".vs");
+  await bench.theme("Light Modern", ".vs");
 });
 
 scene("the report and the walkthrough open with what they should say", async () => {

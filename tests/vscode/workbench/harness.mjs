@@ -150,7 +150,7 @@ export class Workbench {
   async showsFolders(workspace) {
     const names = JSON.parse(readFileSync(workspace, "utf8")).folders.map((each) => basename(each.path));
     const row = (name) => this.page.locator(".explorer-folders-view .monaco-list-row").filter({ hasText: name }).first();
-    await this.page.keyboard.press("Control+Shift+E");
+    await this.showExplorer();
     return Promise.all(names.map((name) => row(name).waitFor({ timeout: PATIENCE / 10 }))).then(() => true, () => false);
   }
 
@@ -291,6 +291,85 @@ export class Workbench {
     }, `${text} in a list`);
   }
 
+  /**
+   * Answers the input box that says `about`. The box has taken the words before Enter is pressed, and is gone afterwards;
+   * where it stays, what it says is the failure.
+   */
+  async answerBox(about, text) {
+    const box = this.page.locator(".quick-input-widget").filter({ hasText: about });
+    const input = box.locator(".quick-input-box input");
+    await box.waitFor();
+    await until(async () => {
+      await input.fill(text, { timeout: 5000 });
+      return (await input.inputValue()) === text;
+    }, `${text} in the box "${about}"`);
+    await input.press("Enter");
+    await box.waitFor({ state: "hidden" }).catch(async () => {
+      throw new Error(`the box "${about}" did not take ${text}: ${await this.asked()}`);
+    });
+  }
+
+  /** Takes a row of the list that says `about`. A row is pressed when it is there, and the list is gone afterwards. */
+  async pickRow(about, text) {
+    const list = this.page.locator(".quick-input-widget").filter({ hasText: about });
+    const row = list.locator(".monaco-list-row").filter({ hasText: text }).first();
+    await row.waitFor();
+    await row.click();
+    await until(async () => !(await row.isVisible()), `the list "${about}" to take ${text}`);
+  }
+
+  /** What the workbench asks for at this moment: the quick input and any dialog, in words. */
+  async asked() {
+    const shown = this.page.locator(".quick-input-widget:visible, .monaco-dialog-box:visible");
+    const texts = await shown.evaluateAll((all) => all.map((each) => [...[...each.querySelectorAll("input")].map((input) => `[${input.type === "password" ? "…" : input.value}]`), each.innerText].join(" ")));
+    return texts.join(" | ").replace(/\s+/g, " ").slice(0, 1500) || "nothing";
+  }
+
+  /** Chooses a colour theme; `mark` selects the class that the workbench then has. */
+  async theme(name, mark) {
+    const shown = this.page.locator(`.monaco-workbench${mark}`);
+    await this.command("Preferences: Color Theme");
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    const row = this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first();
+    await until(async () => {
+      await input.fill(name, { timeout: 5000 });
+      await row.click({ timeout: 5000 }); // Enter would take the first row, which may still be one from before the filter
+      return true;
+    }, `the theme ${name} in the list`);
+    await input.waitFor({ state: "hidden" });
+    await shown.waitFor();
+  }
+
+  /** Shows a view of the side bar with its key, which only ever shows it: pressed again where nobody was listening yet. */
+  async showView(key, shown) {
+    await until(async () => {
+      if (!(await shown.isVisible())) await this.page.keyboard.press(key);
+      await shown.waitFor({ timeout: 5000 });
+      return true;
+    }, `the view behind ${key}`);
+  }
+
+  async showExplorer() {
+    await this.showView("Control+Shift+E", this.page.locator(".explorer-folders-view"));
+  }
+
+  async showSourceControl(file) {
+    await this.showView("Control+Shift+G", this.page.locator(".scm-view"));
+    await this.page.locator(".scm-view .monaco-list-row").filter({ hasText: file }).first().waitFor();
+  }
+
+  /** A terminal with its shell listening. The key hides a terminal that is there, so it is pressed only when none is. */
+  async openTerminal() {
+    const terminal = this.page.locator(".terminal-wrapper.active .xterm");
+    await until(async () => {
+      if (!(await terminal.isVisible())) await this.page.keyboard.press("Control+Backquote");
+      await terminal.waitFor({ timeout: 15_000 });
+      return true;
+    }, "a terminal");
+    await terminal.click();
+    return terminal;
+  }
+
   async openFile(name) {
     const input = this.page.locator(".quick-input-widget input[type=text]");
     const row = this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name.split("/").at(-1) }).first();
@@ -314,6 +393,13 @@ export class Workbench {
     const servers = this.servers();
     if (servers.length === 0) throw new Error("no server is running");
     for (const { pid } of servers) process.kill(pid, "SIGKILL");
+  }
+
+  /** Ends our server the hard way, and waits for the one that takes its place. */
+  async crashServer() {
+    const before = new Set(this.servers().map((each) => each.pid));
+    this.killServer();
+    await until(() => this.servers().some((each) => !before.has(each.pid)), "another server in its place");
   }
 
   serverCount() {
@@ -361,7 +447,9 @@ export class Workbench {
   async recover(name) {
     await this.shot(name).catch(() => {});
     const told = await this.page?.locator(".notification-list-item").allTextContents().catch(() => []);
-    console.log(`${name}: notifications ${JSON.stringify(told)}\n${this.ownLog().slice(-4000)}`);
+    const asked = await this.asked().catch((error) => error.message);
+    const banners = await this.chat.locator(".banner").allTextContents().catch(() => []);
+    console.log(`${name}: notifications ${JSON.stringify(told)}, asked ${asked}, banners ${JSON.stringify(banners)}\n${this.ownLog().slice(-4000)}`);
     await this.api?.forget().catch(() => {});
     await this.reopen().catch((error) => console.log(`${name}: the window was not opened anew: ${error.message}`));
   }

@@ -324,10 +324,7 @@ scene("a conversation is exported, renamed and deleted", async () => {
   await bench.command("Assent: Show Chat History");
   const row = bench.chat.locator(".history li[data-session]").first();
   await row.getByRole("button", { name: /^Rename/ }).click();
-  const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.waitFor();
-  await input.fill("A name of my own");
-  await input.press("Enter");
+  await bench.answerBox("A short name for it", "A name of my own");
   const mine = bench.chat.locator(".history li[data-session]").filter({ hasText: "A name of my own" });
   await mine.getByRole("button", { name: /^Delete/ }).click();
   await bench.page.locator(".monaco-dialog-box .monaco-button").filter({ hasText: "Delete" }).click();
@@ -538,7 +535,7 @@ scene("a crash of the server is survived: it is restarted and the conversation i
   await bench.api.script({ blocks: ["Before the crash."] });
   await bench.say("remember this");
   await ended();
-  bench.killServer();
+  await bench.crashServer();
   await until(async () => (await bench.chat.locator(".row.text").count()) > 0 && (await bench.chat.locator(".banner.server").count()) === 0, "the chat to come back");
   await bench.api.script({ blocks: ["After the crash."] });
   await bench.say("still there?");

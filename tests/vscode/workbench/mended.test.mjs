@@ -292,16 +292,6 @@ scene("a chat that is opened again shows what it showed, and edits of every chat
   await header.waitFor({ state: "detached" });
 });
 
-async function theme(name, mark) {
-  await bench.command("Preferences: Color Theme");
-  await bench.page.locator(".quick-input-widget input[type=text]").fill(name);
-  const wanted = bench.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first();
-  await wanted.waitFor();
-  await wanted.click();
-  await bench.page.locator(`.monaco-workbench${mark}`).waitFor();
-  await drawn();
-}
-
 scene("tables, diffs, tasks, images and places of an answer look and work as they should", async () => {
   await bench.newChat();
   const table = "| Module | Lines | What it does |\n|:--|--:|:-:|\n| `core.py` | 3825 | the very heart of the library, with a long description that has to wrap somewhere |\n| `_termui_impl.py` | 970 | progress bar |";
@@ -321,7 +311,8 @@ scene("tables, diffs, tasks, images and places of an answer look and work as the
   assert.ok(colours.slice(3).every(([, colour]) => !/, 0\)$|transparent/.test(colour)), JSON.stringify(colours));
   assert.ok(await row.locator(".code pre").evaluate((element) => element.scrollWidth > element.clientWidth), "a long line scrolls");
   for (const [name, mark] of [["Light Modern", ".vs:not(.vs-dark)"], ["Dark High Contrast", ".hc-black"], ["Light High Contrast", ".hc-light"], ["Dark Modern", ".vs-dark"]]) {
-    await theme(name, mark);
+    await bench.theme(name, mark);
+    await drawn();
     const looks = await row.locator("code.painted span").evaluateAll((lines) => lines.slice(-3).map((line) => [getComputedStyle(line).backgroundColor, getComputedStyle(line).outlineStyle, getComputedStyle(line).outlineColor].join(" ")));
     assert.equal(new Set(looks).size, 3, `${name}: ${looks.join(" | ")}`);
     await bench.shot(`markdown-${name.toLowerCase().replaceAll(" ", "-")}`);

@@ -114,8 +114,7 @@ async function palette() {
 scene("the palette offers only what can be done now", async () => {
   const absent = (offered, names) => assert.deepEqual(names.filter((name) => offered.has(name)), []);
   const present = (offered, names) => assert.deepEqual(names.filter((name) => !offered.has(name)), []);
-  await bench.page.keyboard.press("Control+Shift+G");
-  await bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "changed.txt" }).first().waitFor();
+  await bench.showSourceControl("changed.txt");
   let offered = await palette();
   present(offered, ALWAYS);
   absent(offered, Object.values(NEEDS).flat());
@@ -219,18 +218,15 @@ scene("every entry of the editor's context menu acts on the selection", async ()
 
   await selectLine();
   await fromMenu(line, "Assent", "Change Code Here…");
-  const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await input.waitFor();
   await bench.api.script({ blocks: ["Changed nothing."] });
-  await input.fill("leave it");
-  await input.press("Enter");
+  await bench.answerBox("change shapes.ts", "leave it");
   await answer("Changed nothing.");
   assert.match(await bench.chat.locator(".row.user .said").last().textContent(), /^leave it\s+\(at @shapes\.ts:2\)/);
 });
 
 scene("files come from the explorer's and the source control's menus, words from the terminal's", async () => {
   await bench.newChat();
-  await bench.page.keyboard.press("Control+Shift+E");
+  await bench.showExplorer();
   const row = (name) => bench.page.locator(".explorer-folders-view .monaco-list-row").filter({ hasText: name });
   // The file that the first click opens arrives a moment later, and a choice made meanwhile may not last.
   await until(async () => {
@@ -242,16 +238,13 @@ scene("files come from the explorer's and the source control's menus, words from
   await fromMenu(row("plain.txt"), "Add File to Chat");
   for (const name of ["room.ts", "plain.txt"]) await bench.chat.locator(".chip").filter({ hasText: name }).waitFor();
 
-  await bench.page.keyboard.press("Control+Shift+G");
+  await bench.showSourceControl("changed.txt");
   const change = bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "changed.txt" }).first();
   await fromMenu(change, "Add File to Chat");
   await bench.chat.locator(".chip").filter({ hasText: "changed.txt" }).waitFor();
   await bench.shot("chips");
 
-  await bench.page.keyboard.press("Control+Backquote");
-  const terminal = bench.page.locator(".terminal-wrapper.active .xterm");
-  await terminal.waitFor();
-  await terminal.click();
+  const terminal = await bench.openTerminal();
   await bench.page.keyboard.type("echo from-the-menu\n");
   await until(async () => /^from-the-menu/m.test((await terminal.locator(".xterm-rows > div").allTextContents()).join("\n")), "the shell's answer");
   await fromMenu(terminal, "Add Terminal Selection to Chat");
@@ -267,9 +260,8 @@ scene("files come from the explorer's and the source control's menus, words from
 });
 
 scene("a commit message is asked for at the repository, by its button and from its menu", async () => {
-  await bench.page.keyboard.press("Control+Shift+G");
   const message = async () => (await bench.page.locator(".scm-view .scm-editor").textContent()).replaceAll("\u00a0", " ");
-  await bench.page.locator(".scm-view .monaco-list-row").filter({ hasText: "changed.txt" }).first().waitFor();
+  await bench.showSourceControl("changed.txt");
   await bench.api.script({ blocks: ["Say what came after"] });
   const provider = bench.page.locator(".monaco-list-row .scm-provider, .scm-provider").first();
   await provider.hover();
@@ -369,19 +361,16 @@ scene("an ask is gone to with a key and denied with a reason by command", async 
   await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch denied.txt", description: "Deny me" } }] }, { blocks: ["As you wish."] });
   await bench.say("make it");
   await bench.chat.locator(".card.ask").waitFor();
-  await bench.page.keyboard.press("Control+Shift+E");
+  await bench.showExplorer();
   await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
   await bench.key("Control+Alt+W");
   await bench.chat.locator(".card.ask").waitFor();
-  await bench.page.keyboard.press("Control+Shift+E");
+  await bench.showExplorer();
   await bench.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
   await bench.page.locator(".statusbar-item").filter({ hasText: "waits for you" }).click();
   await bench.chat.locator(".card.ask").waitFor();
   await bench.command("Assent: Deny…");
-  const input = bench.page.locator(".quick-input-widget input[type=text]");
-  await until(async () => /reason/.test(await bench.page.locator(".quick-input-widget").textContent()), "the question for a reason");
-  await input.fill("not this file");
-  await input.press("Enter");
+  await bench.answerBox("A reason for the model", "not this file");
   await answer("As you wish.");
   assert.match(textOf(toolResults(await lastCall())[0]), /not this file/);
 });
