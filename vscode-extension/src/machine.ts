@@ -1,6 +1,7 @@
 /** The machine that `serverCommand` decides over: real programs and files, seen from a folder that is no workspace. */
 import { spawn } from "node:child_process";
-import { access } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { access, rename, rm } from "node:fs/promises";
 import * as vscode from "vscode";
 import { findProgram, withoutPython } from "./programs";
 import type { Machine } from "./serverCommand";
@@ -14,6 +15,21 @@ export const machineIn = (cwd: string): Machine => ({
       () => true,
       () => false,
     ),
+  replace: async (from, to) => {
+    const aside = `${to}-${randomBytes(4).toString("hex")}`;
+    const present = await rename(to, aside).then(
+      () => true,
+      () => false,
+    );
+    const moved = await rename(from, to).then(
+      () => true,
+      () => false,
+    );
+    if (present) await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+    return moved;
+  },
+  remove: (folder) => rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined),
+  unique: () => randomBytes(4).toString("hex"),
   run: (command, args) =>
     new Promise((resolve) => {
       const output = { stdout: "", stderr: "" };

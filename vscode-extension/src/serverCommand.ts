@@ -11,6 +11,11 @@ export interface Machine {
   /** Runs a program, by its full path, in a neutral folder; code null when it cannot be started. */
   run(command: string, args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
   exists(path: string): Promise<boolean>;
+  /** Puts a folder in the place of another, which may not be there; false when someone else did it meanwhile. */
+  replace(from: string, to: string): Promise<boolean>;
+  remove(folder: string): Promise<void>;
+  /** A word that no other process uses. */
+  unique(): string;
   platform: NodeJS.Platform;
 }
 
@@ -103,14 +108,31 @@ export async function problemWith(machine: Machine, path: string): Promise<strin
 }
 
 async function installed(machine: Machine, bundle: Bundle, python: string): Promise<Found> {
-  const own = venvPython(bundle.venv, machine.platform);
-  if ((await machine.exists(`${bundle.venv}/${stampName(bundle)}`)) && (await hasServer(machine, own))) return ready(own, MODULE, "Assent's own environment");
+  if (await isInstalled(machine, bundle)) return ready(venvPython(bundle.venv, machine.platform), MODULE, "Assent's own environment");
   return { kind: "install", python };
 }
 
-/** Makes the private environment; throws with words for people. */
+/**
+ * Makes the private environment; throws with words for people.
+ *
+ * It is made beside its place and moved there when it is whole: two windows may do this at the same time, and a window
+ * that is closed in the middle leaves nothing half made behind.
+ */
 export async function installServer(machine: Machine, bundle: Bundle, python: string, say: (text: string) => void): Promise<ServerCommand> {
   if (!bundle.wheel) throw new Error("This copy of the extension has no server in it.");
+  const fresh = `${bundle.venv}-${machine.unique()}`;
+  try {
+    await makeEnvironment(machine, { ...bundle, wheel: bundle.wheel, venv: fresh }, python, say);
+    if (!(await isInstalled(machine, bundle)) && !(await machine.replace(fresh, bundle.venv)) && !(await isInstalled(machine, bundle))) {
+      throw new Error(`The environment could not be moved to ${bundle.venv}. Check the folder's permissions, then try again.`);
+    }
+  } finally {
+    await machine.remove(fresh);
+  }
+  return { command: venvPython(bundle.venv, machine.platform), args: MODULE, origin: "Assent's own environment" };
+}
+
+async function makeEnvironment(machine: Machine, bundle: Bundle & { wheel: string }, python: string, say: (text: string) => void): Promise<void> {
   say("Creating a private Python environment");
   const made = await machine.run(python, [...ISOLATED, "-m", "venv", "--clear", bundle.venv]);
   if (made.code !== 0) {
@@ -123,7 +145,10 @@ export async function installServer(machine: Machine, bundle: Bundle, python: st
   if (answer.code !== 0) throw new Error(`pip could not install the server. Check the network or proxy, then try again. ${lastLines(answer.stderr)}`);
   if (!(await hasServer(machine, own))) throw new Error("The server was installed but does not start. See the log.");
   await machine.run(own, [...ISOLATED, "-c", `import pathlib,sys; pathlib.Path(sys.argv[1]).touch()`, `${bundle.venv}/${stampName(bundle)}`]);
-  return { command: own, args: MODULE, origin: "Assent's own environment" };
+}
+
+async function isInstalled(machine: Machine, bundle: Bundle): Promise<boolean> {
+  return (await machine.exists(`${bundle.venv}/${stampName(bundle)}`)) && (await hasServer(machine, venvPython(bundle.venv, machine.platform)));
 }
 
 export function venvPython(venv: string, platform: NodeJS.Platform): string {

@@ -9,6 +9,8 @@ interface World {
   files?: string[];
   pip?: number;
   venv?: number;
+  /** Another window put an environment in our place meanwhile. */
+  taken?: boolean;
 }
 
 /** A machine made of a few facts; every call is noted. */
@@ -21,6 +23,12 @@ function machine(world: World): Machine & { ran: string[] } {
     platform: "linux",
     find: async (name) => (world.programs?.includes(name) || world.pythons?.[name] !== undefined ? name : undefined),
     exists: async (path) => world.files?.includes(path) ?? false,
+    unique: () => "fresh",
+    replace: async (from, to) => {
+      ran.push(`move ${from} ${to}`);
+      return !world.taken;
+    },
+    remove: async (folder) => void ran.push(`remove ${folder}`),
     run: async (command, given) => {
       ran.push([command, ...given].join(" "));
       const isolated = given.slice(0, 3).join(" ") === "-I -X utf8";
@@ -89,18 +97,32 @@ test("an old Python is named with its version", async () => {
   assert.ok(found.kind === "failed" && /3\.11 or newer/.test(found.failure.title) && /python3 is Python 3\.8/.test(found.failure.detail));
 });
 
-test("installing makes an environment, installs the wheel and leaves a stamp", async () => {
-  const world = machine({ pythons: { python3: "3.12", "/storage/server/bin/python": "3.12" }, withServer: ["/storage/server/bin/python"] });
+const FRESH = "/storage/server-fresh";
+
+test("installing makes an environment beside its place, installs the wheel, leaves a stamp and moves it there", async () => {
+  const world = machine({ pythons: { python3: "3.12", [`${FRESH}/bin/python`]: "3.12" }, withServer: [`${FRESH}/bin/python`] });
   const server = await installServer(world, bundle, "python3", () => undefined);
   assert.equal(server.command, "/storage/server/bin/python");
-  assert.ok(world.ran.some((line) => line.includes("-m venv --clear /storage/server")));
-  assert.ok(world.ran.some((line) => line.includes("pip install") && line.endsWith("/ext/server/assent_lsp.whl")));
-  assert.ok(world.ran.some((line) => line.endsWith("/storage/server/assent-lsp-abc.installed")));
+  const steps = ["-m venv --clear /storage/server-fresh", "pip install", "/storage/server-fresh/assent-lsp-abc.installed", "move /storage/server-fresh /storage/server", "remove /storage/server-fresh"];
+  const places = steps.map((step) => world.ran.findIndex((line) => line.includes(step)));
+  assert.ok(places.every((at) => at >= 0) && places.every((at, index) => index === 0 || at > (places[index - 1] ?? 0)), world.ran.join("\n"));
 });
 
-test("a failed installation says what to do", async () => {
-  const own = { python3: "3.12", "/storage/server/bin/python": "3.12" };
-  await assert.rejects(installServer(machine({ pythons: own, pip: 1 }), bundle, "python3", () => undefined), /network or proxy/);
+test("an environment that another window finished meanwhile is used, and ours is removed", async () => {
+  const pythons = { python3: "3.12", [`${FRESH}/bin/python`]: "3.12", "/storage/server/bin/python": "3.12" };
+  const world = machine({ pythons, withServer: Object.keys(pythons), files: ["/storage/server/assent-lsp-abc.installed"] });
+  const server = await installServer(world, bundle, "python3", () => undefined);
+  assert.equal(server.command, "/storage/server/bin/python");
+  assert.deepEqual(world.ran.filter((line) => /^(move|remove)/.test(line)), ["remove /storage/server-fresh"]);
+  const lost = machine({ pythons, withServer: [`${FRESH}/bin/python`], taken: true });
+  await assert.rejects(installServer(lost, bundle, "python3", () => undefined), /could not be moved/);
+});
+
+test("a failed installation says what to do and leaves nothing behind", async () => {
+  const own = { python3: "3.12", [`${FRESH}/bin/python`]: "3.12" };
+  const world = machine({ pythons: own, pip: 1 });
+  await assert.rejects(installServer(world, bundle, "python3", () => undefined), /network or proxy/);
+  assert.ok(world.ran.includes("remove /storage/server-fresh"));
   await assert.rejects(installServer(machine({ pythons: own, venv: 1 }), bundle, "python3", () => undefined), /python3-venv/);
 });
 

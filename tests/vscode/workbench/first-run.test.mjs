@@ -5,8 +5,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { PYTHON, ROOT, scenes, until, Workbench } from "./harness.mjs";
+import { PATIENCE, PYTHON, ROOT, scenes, until, Workbench } from "./harness.mjs";
 
+/** A bound for making an environment and installing into it beside everything else that runs. */
+const SETTING_UP = 3 * PATIENCE;
 const bench = new Workbench();
 const programs = join(bench.home, "bin");
 const panel = () => bench.chat.locator(".banner.server");
@@ -58,7 +60,7 @@ scene("a Python is chosen, the server in the package sets itself up once, and an
   // The set-up is shown while it lasts, which may be over by now; the log says that it took place.
   await panel().filter({ hasText: "Setting up Assent, once" }).or(bench.chat.locator('body[data-server="ready"]')).first().waitFor();
   await bench.shot("first-run-setting-up");
-  await bench.ready();
+  await bench.ready(SETTING_UP);
   await until(() => setUps().length >= 2, "both steps of the set-up in the log");
   assert.deepEqual(setUps(), ["Creating a private Python environment", "Installing the Assent server into it"]);
   const [server] = bench.servers();

@@ -222,8 +222,8 @@ export class Workbench {
     return this.page.frameLocator("iframe.webview.ready").first().frameLocator("#active-frame");
   }
 
-  async ready() {
-    await this.chat.locator('body[data-server="ready"]').waitFor();
+  async ready(timeout = PATIENCE) {
+    await this.chat.locator('body[data-server="ready"]').waitFor({ timeout });
   }
 
   async newChat() {
