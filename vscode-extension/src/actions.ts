@@ -1,6 +1,6 @@
 /** What the user starts from the editor: lightbulb, menus, inline prompt, terminal selection, commit message. */
 import * as vscode from "vscode";
-import type { MentionChip } from "../webview/bridge";
+import type { MentionChip } from "../shared/bridge";
 import type { ChatView } from "./chatView";
 import { METHODS, type Json, type Range, type Sent } from "./protocol";
 import type { ServerProcess } from "./serverProcess";

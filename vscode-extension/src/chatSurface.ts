@@ -1,8 +1,8 @@
 /** One chat on the screen: a webview, the session it shows, and what the user does there. */
 import * as vscode from "vscode";
-import { count } from "../webview/content";
-import { emptyConversation } from "../webview/conversation";
-import type { Draft, ToHost, ToView } from "../webview/bridge";
+import { count } from "../shared/content";
+import { emptyConversation } from "../shared/conversation";
+import type { Draft, ToHost, ToView } from "../shared/bridge";
 import { chatPage } from "./chatPage";
 import type { ChatView } from "./chatView";
 import { chipOf, insertCode, openFile, openLink, workspaceImage } from "./editorLinks";

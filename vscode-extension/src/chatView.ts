@@ -1,7 +1,7 @@
 /** The chat's places: the side bar and editor tabs. Makes the surfaces, knows which was used last, restores them. */
 import * as path from "node:path";
 import * as vscode from "vscode";
-import type { MentionChip, ToView } from "../webview/bridge";
+import type { MentionChip, ToView } from "../shared/bridge";
 import { ChatSurface, type ChatMessage } from "./chatSurface";
 import type { LiveSession } from "./liveSession";
 import type { Json } from "./protocol";

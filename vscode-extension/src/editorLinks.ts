@@ -1,8 +1,8 @@
 /** What the chat opens or puts into the editor: links, files, code, dropped files. */
 import * as path from "node:path";
 import * as vscode from "vscode";
-import type { MentionChip } from "../webview/bridge";
-import { placeOf } from "../webview/content";
+import type { MentionChip } from "../shared/bridge";
+import { placeOf } from "../shared/content";
 
 export async function insertCode(text: string): Promise<void> {
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];

@@ -1,8 +1,8 @@
 /** One conversation as this window follows it: its state, and what happened to it, for every view that shows it. */
 import * as vscode from "vscode";
-import { blocksOf, imagesOf, textIn } from "../webview/content";
-import { Conversation, emptyConversation } from "../webview/conversation";
-import type { Action, QueuedMessage } from "../webview/items";
+import { blocksOf, imagesOf, textIn } from "../shared/content";
+import { Conversation, emptyConversation } from "../shared/conversation";
+import type { Action, QueuedMessage } from "../shared/items";
 import type { Attached, Mode, WaitingMessage } from "./protocol";
 
 const FLUSH_MS = 16;

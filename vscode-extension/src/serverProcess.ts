@@ -8,7 +8,7 @@ import { readdir, readFile } from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { ResponseError, State, type LanguageClient, type Middleware } from "vscode-languageclient/node";
-import type { Banner, ServerPanel } from "../webview/bridge";
+import type { Banner, ServerPanel } from "../shared/bridge";
 import { METHODS, NOTIFICATIONS, type InitializationOptions, type Json, type ServerStatus } from "./protocol";
 import { machineIn } from "./machine";
 import { findServer, installServer, type Bundle, type ServerCommand } from "./serverCommand";

@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { ResponseError, type CancellationToken, type LanguageClient } from "vscode-languageclient/node";
-import type { QueuedMessage } from "../webview/items";
+import type { QueuedMessage } from "../shared/items";
 import { LiveSession } from "./liveSession";
 import {
   METHODS,

@@ -4,7 +4,7 @@
  */
 import * as vscode from "vscode";
 import type { ChatView } from "./chatView";
-import { hunkCount } from "../webview/content";
+import { hunkCount } from "../shared/content";
 import { Notices } from "./notices";
 import type { PermissionAsk } from "./protocol";
 import type { Review } from "./review";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnyEvent, PermissionAsk, TurnResult } from "../src/protocol";
-import { Conversation, emptyConversation } from "../webview/conversation";
-import type { Action, Item } from "../webview/items";
+import { Conversation, emptyConversation } from "../shared/conversation";
+import type { Action, Item } from "../shared/items";
 
 let seq = 0;
 const event = (value: AnyEvent, parentToolUseId?: string): Action => ({ type: "event", params: { sessionId: "s", seq: (seq += 1), event: value, ...(parentToolUseId ? { parentToolUseId } : {}) } });

@@ -1,7 +1,7 @@
 /** One line on what is going on, a turn that was cut off, and a conversation that another window has. */
-import { hunkCount } from "./content";
+import { hunkCount } from "../shared/content";
 import { h, icon, textButton } from "./dom";
-import type { ConversationData } from "./items";
+import type { ConversationData } from "../shared/items";
 
 export interface ActivityHost {
   resume(): void;

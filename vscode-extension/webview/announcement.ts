@@ -1,5 +1,5 @@
 /** What screen readers are told at the end of a turn: the answer, once and whole, not each piece of it as it comes. */
-import type { Item } from "./items";
+import type { Item } from "../shared/items";
 
 const SPOKEN_MOST = 600;
 

@@ -1,6 +1,6 @@
 /** A permission question: what, why, the parsed command or the change, and every way to answer. Nothing is pre-selected. */
 import type { PermissionAnswer, PermissionAsk, Proposal, Suggestion } from "../src/protocol";
-import { isOpen } from "./content";
+import { isOpen } from "../shared/content";
 import { h, icon, revealed, textButton } from "./dom";
 import { renderMarkdown } from "./markdown";
 import { diffView, editOf } from "./toolCard";

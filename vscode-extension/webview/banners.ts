@@ -1,5 +1,5 @@
 /** What the server's life looks like, in plain words with the next step, and standing warnings. */
-import type { Banner, ServerPanel, Surroundings } from "./bridge";
+import type { Banner, ServerPanel, Surroundings } from "../shared/bridge";
 import { h, icon, textButton } from "./dom";
 
 export class Banners {

@@ -1,5 +1,5 @@
 /** A code block of an answer with what can be done with it. */
-import type { ToHost } from "./bridge";
+import type { ToHost } from "../shared/bridge";
 import { h, iconButton } from "./dom";
 
 export function decorateCode(pre: HTMLElement, code: string, language: string, post: (message: ToHost) => void): void {

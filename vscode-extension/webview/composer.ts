@@ -1,6 +1,6 @@
 /** Where the user writes: text, mentions, images, completion of @ and /, and the send and stop buttons. */
 import type { CompletionItem } from "../src/protocol";
-import type { Draft, MentionChip } from "./bridge";
+import type { Draft, MentionChip } from "../shared/bridge";
 import { h, icon, iconButton } from "./dom";
 
 export interface ComposerHost {

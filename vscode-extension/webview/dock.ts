@@ -3,7 +3,7 @@ import type { PermissionAsk, Proposal } from "../src/protocol";
 import { askCard, type AskHost } from "./askCard";
 import { h } from "./dom";
 import { elicitForm, type ElicitHost } from "./elicitForm";
-import type { ConversationData } from "./items";
+import type { ConversationData } from "../shared/items";
 
 interface Card {
   element: HTMLElement;

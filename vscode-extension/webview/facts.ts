@@ -1,5 +1,5 @@
 /** A small sheet of figures over the transcript: what fills the context, what the conversation cost. */
-import type { ToView } from "./bridge";
+import type { ToView } from "../shared/bridge";
 import { h, iconButton } from "./dom";
 
 export class Facts {

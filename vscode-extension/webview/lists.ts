@@ -1,6 +1,6 @@
 /** The two short lists above the composer: the agent's todos, and messages that wait for their turn. */
 import { h, icon, iconButton } from "./dom";
-import type { ConversationData, QueuedMessage } from "./items";
+import type { ConversationData, QueuedMessage } from "../shared/items";
 
 const MARKS: Record<string, string> = { completed: "pass-filled", in_progress: "sync", pending: "circle-large-outline" };
 

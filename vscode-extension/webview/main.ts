@@ -2,10 +2,10 @@
 import { Activity, readOnlyNote } from "./activity";
 import { finishedWords } from "./announcement";
 import { Banners } from "./banners";
-import type { Draft, Surroundings, ToHost, ToView } from "./bridge";
+import type { Draft, Surroundings, ToHost, ToView } from "../shared/bridge";
 import { decorateCode } from "./codeBlock";
 import { Composer } from "./composer";
-import { Conversation } from "./conversation";
+import { Conversation } from "../shared/conversation";
 import { Dock } from "./dock";
 import { h, iconButton } from "./dom";
 import { Facts } from "./facts";

@@ -1,8 +1,8 @@
 /** Below the words: permission mode, model, the context meter and the cost. */
 import type { Mode } from "../src/protocol";
-import { count, money } from "./content";
+import { count, money } from "../shared/content";
 import { h } from "./dom";
-import type { ConversationData } from "./items";
+import type { ConversationData } from "../shared/items";
 
 export const MODES: { mode: Mode; label: string; hint: string }[] = [
   { mode: "default", label: "Ask first", hint: "Asks before edits and commands" },

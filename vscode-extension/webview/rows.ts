@@ -1,7 +1,7 @@
 /** One row of the transcript per item: how each kind is drawn, and drawn again when it changes. */
-import type { Conversation } from "./conversation";
-import type { Item, TextItem, ThinkingItem, UserItem } from "./items";
-import { money } from "./content";
+import type { Conversation } from "../shared/conversation";
+import type { Item, TextItem, ThinkingItem, UserItem } from "../shared/items";
+import { money } from "../shared/content";
 import { h, icon, iconButton, revealed, textButton } from "./dom";
 import { renderMarkdown, StreamingMarkdown, type CodeActions } from "./markdown";
 import { toolCard, type ToolHost } from "./toolCard";

@@ -1,7 +1,7 @@
 /** A tool call as a card: what it was asked, what it is doing, what came of it, and the change as a diff. */
 import type { Json } from "../src/protocol";
-import { titleOf } from "./content";
-import type { ToolItem } from "./items";
+import { titleOf } from "../shared/content";
+import type { ToolItem } from "../shared/items";
 import { diffLines, withContext, type DiffLine } from "./diff";
 import { h, icon, revealed } from "./dom";
 
