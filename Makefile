@@ -14,7 +14,7 @@ ifneq ($(filter C POSIX,$(LC_ALL)),)
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: help demo test quick flake lint format protocol check checks unit coverage editors torture bench picture clean setup
+.PHONY: help demo test quick flake lint format protocol check checks unit coverage editors settings torture bench picture clean setup
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,7 @@ check: $(VENV)/.tools
 	$(BIN)/vulture
 	$(BIN)/python -I .ci/licences.py
 	$(BIN)/python -m assent.wire.generate --check
+	$(BIN)/python -I .ci/settings.py --check
 
 lint: check ## ruff and pyright
 
@@ -46,6 +47,9 @@ protocol: $(VENV)/.installed ## write the mirrors of the wire: TypeScript, Lua, 
 format: $(VENV)/.tools ## let ruff tidy the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+settings: $(VENV)/.tools ## write the settings schema and docs/settings.md from their structure
+	$(BIN)/python -I .ci/settings.py
 
 # The layers below the fronts, and the heart of the permissions: no spawned servers, no editors.
 QUICK := tests/test_architecture.py tests/context tests/editor tests/engine tests/extensions tests/model tests/sessions \

@@ -109,7 +109,7 @@ class App:
         self._acp = acp
         self._options = options
         self._interactive = options.interactive
-        self.settings = SettingsFiles(config_dir=paths.config_dir(), cli=options.settings, parse_rule=parse_rule)
+        self.settings = SettingsFiles.standard(cli=options.settings, parse_rule=parse_rule)
         self._policy = ManagedPolicy(self.settings.policy_file)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
         self.models = Models(self._model_settings(options), offline_only=options.offline)
@@ -281,7 +281,7 @@ class App:
                 services=services,
                 transcript=spec.transcript,
                 hooks=self.hooks,
-                memory=self._memory if settings.get("memory", True) else None,
+                memory=self._memory if settings.typed.memory else None,
                 auto_memory=self._auto_memory(spec),
                 system_context=partial(git_context, partial(self._run_unasked, spec)),
                 take_queued=spec.take_queued,
@@ -290,7 +290,7 @@ class App:
                 publish=spec.publish,
                 cache_seconds=CACHE_LIFE[self.models.cache],
                 context_edits=self._context_edits(spec),
-                persistent=bool(settings.get("persistentRetry")),
+                persistent=settings.typed.persistent_retry,
                 key_source=self.models.credentials.source,
             )
         )
@@ -318,13 +318,13 @@ class App:
 
     def _context_edits(self, spec: EngineSpec) -> tuple[Json, ...]:
         """What the endpoint is asked to take out of the model's view, when the user says that theirs can (C3)."""
-        if self.models.offline or not spec.settings.get("contextEdits"):
+        if self.models.offline or not spec.settings.typed.context_edits:
             return ()
         return (endpoint_edit(thresholds(self.models.info(spec.options.model))),)
 
     def _auto_memory(self, spec: EngineSpec) -> AutoMemory | None:
         """Where opted-in background calls keep their notes of this workspace."""
-        if not spec.settings.get("memory", True):
+        if not spec.settings.typed.memory:
             return None
         return AutoMemory(_notes(spec.state.cwd), write=write_atomically, secrets=self.models.secrets)
 
@@ -340,14 +340,14 @@ class App:
 
         def private_allowed(host: str) -> bool:
             now = current()
-            named = cast("list[str]", now.settings.get("allowPrivateAddresses", []))
+            named = now.settings.typed.allow_private_addresses
             return host in named or lookups.private_allowed(self._judged_in(now))(host)
 
         return builtin_tools(
             is_read_only=partial(self._is_read_only, cwd),
             may_read=lambda: lookups.may_read(self._judged_in(current())),
             secrets=self.models.secrets,
-            fence=self._fences.make(scope=_scope(settings), network=bool(settings.get("sandbox.network", False))),
+            fence=self._fences.make(scope=_scope(settings), network=settings.typed.sandbox.network),
             private_allowed=private_allowed,
             agents=lambda: [(agent.name, agent.description) for agent in agents.BUILT_IN],
             editor=self._client.can_query,
@@ -421,9 +421,7 @@ def _own_dirs() -> tuple[str, str]:
 
 
 def _scope(settings: Settings) -> sandbox.Scope:
-    """What is no known word means the default."""
-    said = settings.get("sandbox.scope", "reading")
-    return said if said in ("all", "off") else "reading"
+    return settings.typed.sandbox.scope
 
 
 def _rule_set(settings: Settings) -> RuleSet:

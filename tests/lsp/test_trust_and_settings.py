@@ -168,7 +168,7 @@ async def test_mcp_servers_and_hooks_are_named_with_the_word_that_nothing_starts
     assert ".mcp.json: mcpServers (files)" in status["trust"][0]["withheld"]
     texts = [warning["text"] for warning in status["warnings"]]
     assert len(texts) == 2 and all("is not supported yet" in text for text in texts)
-    assert ".mcp.json: mcpServers" in texts[0] and "settings.json: hooks" in texts[1]
+    assert ".mcp.json:1: mcpServers" in texts[0] and "settings.json:1: hooks" in texts[1]
     assert await client.request("assent/mcp/list", {}) == {"servers": []}
     start = len(client.heard)
     session = (await client.request("assent/session/new", {}))["sessionId"]

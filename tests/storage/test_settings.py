@@ -238,8 +238,8 @@ def test_hooks_and_mcp_servers_are_told_to_have_no_effect_yet(place: Place, wher
     path = place.write(where, '{"hooks": {"Stop": [{}]}, "mcpServers": {"files": {"command": "x"}}, "maxTurns": 3}')
     settings = place.load()
     assert [str(problem) for problem in settings.problems] == [
-        f"{path}: hooks: is not supported yet and has no effect",
-        f"{path}: mcpServers: is not supported yet and has no effect",
+        f"{path}:1: hooks: is not supported yet and has no effect",
+        f"{path}:1: mcpServers: is not supported yet and has no effect",
     ]
     assert settings.get("maxTurns") == 3
     place.write(where, {"hooks": {}, "mcpServers": {}})
@@ -254,7 +254,7 @@ def test_mcp_json_is_withheld_until_the_folder_is_trusted(place: Place) -> None:
     assert restricted.get("mcpServers") is None
     assert list(place.load().get("mcpServers")) == ["evil"]
     assert [str(problem) for problem in place.load().problems] == [
-        f"{file}: mcpServers: is not supported yet and has no effect"
+        f"{file}:1: mcpServers: is not supported yet and has no effect"
     ]
     file.write_text("{")
     assert ".mcp.json" in str(place.load().problems[0])

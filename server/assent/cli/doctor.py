@@ -123,12 +123,11 @@ def _git() -> list[Finding]:
 
 def _sandbox() -> list[Finding]:
     from assent.permissions.rules import parse_rule
-    from assent.storage.paths import config_dir
     from assent.storage.settings import SettingsFiles
     from assent.storage.trust import UNTRUSTED
     from assent.tools.process import sandbox
 
-    loaded = SettingsFiles(config_dir=config_dir(), parse_rule=parse_rule).load(str(Path.home()), trust=UNTRUSTED)
+    loaded = SettingsFiles.standard(parse_rule=parse_rule).load(str(Path.home()), trust=UNTRUSTED)
     if loaded.get("sandbox.scope") == "off":
         text = "switched off by your settings: commands that run unasked run without a fence"
         return [Finding(name="sandbox", state="note", text=text, fix="remove sandbox.scope to have the fence back")]
@@ -154,11 +153,10 @@ def _data() -> list[Finding]:
 
 def _settings(folder: Path) -> list[Finding]:
     from assent.permissions.rules import parse_rule
-    from assent.storage.paths import config_dir
     from assent.storage.settings import SettingsFiles
     from assent.storage.trust import EVERYTHING
 
-    loaded = SettingsFiles(config_dir=config_dir(), parse_rule=parse_rule).load(str(folder), trust=EVERYTHING)
+    loaded = SettingsFiles.standard(parse_rule=parse_rule).load(str(folder), trust=EVERYTHING)
     problems = [
         Finding(name="settings", state="problem", text=str(problem), fix="correct that key; the rest applies")
         for problem in loaded.problems
@@ -166,7 +164,9 @@ def _settings(folder: Path) -> list[Finding]:
     problems += [Finding(name="memory", state="problem", text=text) for text in surroundings.refused_notes(folder)]
     if link := surroundings.linked_settings(folder):
         problems.append(Finding(name="settings", state="note", text=link[0], fix=link[1]))
-    return problems or [Finding(name="settings", state="ok", text="every file reads well")]
+    origins = "; ".join(f"{key} from {file}" for key, file in loaded.origins.items())
+    origin = [Finding(name="origins", state="ok", text=origins)] if origins else []
+    return (problems or [Finding(name="settings", state="ok", text="every file reads well")]) + origin
 
 
 def _editors() -> list[Finding]:

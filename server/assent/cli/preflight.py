@@ -26,14 +26,13 @@ def project_folder(cwd: Path | None) -> Path:
 
 def check_settings(folder: Path, *, cli: Json | None = None) -> None:
     from assent.permissions.rules import parse_rule
-    from assent.storage.paths import config_dir
     from assent.storage.settings import SettingsFiles
     from assent.storage.trust import EVERYTHING
 
-    files = SettingsFiles(config_dir=config_dir(), cli=cli, parse_rule=parse_rule)
+    files = SettingsFiles.standard(cli=cli, parse_rule=parse_rule)
     for problem in files.load(str(folder), trust=EVERYTHING).problems:
         if problem.file == "command line":
             raise UsageError(problem.text)
-        if not problem.key:
+        if not problem.key and not problem.foreign:
             raise AssentError(f"{problem}. Correct the file or move it away; `assent doctor` looks at it again")
         print(f"assent: {problem}; the rest of the file applies", file=sys.stderr)

@@ -87,6 +87,11 @@ async def get_settings(connection: "Connection", params: Json, call: Call) -> Js
     values["permissions"] = permissions
     answer: Json = {
         "settings": values,
+        "origins": dict(settings.origins),
+        "rules": [
+            {"rule": rule.rule, "behaviour": rule.behaviour, "scope": rule.source, "file": rule.file}
+            for rule in settings.rules
+        ],
         "sources": [{"path": str(path), "exists": path.exists()} for path in app.settings.files(cwd)],
         "warnings": [{"kind": "settings", "text": str(problem), "hint": problem.hint} for problem in settings.problems],
         "withheld": list(settings.withheld),

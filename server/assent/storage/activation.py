@@ -83,6 +83,10 @@ def rule_item(rule: str, file: str) -> TrustItem:
     return TrustItem(kind="rule", name=rule, value=f"allow {rule}", file=file)
 
 
+def hook_item(event: str, entry: Json, file: str) -> TrustItem:
+    return TrustItem(kind="hook", name=event, value=_as_text(entry), file=file)
+
+
 def approved_part(values: Json, file: str, approves: Approves) -> Json:
     """The values without the items that are not approved."""
     kept: Json = {}
@@ -120,8 +124,7 @@ def _parts(values: Json, file: str) -> list[tuple[TrustItem, Callable[[Json], No
     found: list[tuple[TrustItem, Callable[[Json], None]]] = []
 
     def add(kind: ItemKind, name: str, value: Any, put: Callable[[Json], None]) -> None:
-        text = value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-        found.append((TrustItem(kind=kind, name=name, value=text, file=file), put))
+        found.append((TrustItem(kind=kind, name=name, value=_as_text(value), file=file), put))
 
     for key, value in values.items():
         if key == "$schema" or value in ({}, [], None):
@@ -141,6 +144,10 @@ def _parts(values: Json, file: str) -> list[tuple[TrustItem, Callable[[Json], No
             case _:
                 add("setting", key, value, _set(key, value))
     return found
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _set(key: str, value: Any) -> Callable[[Json], None]:

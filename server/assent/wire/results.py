@@ -283,4 +283,6 @@ class Settings(Wire):
     sources: list[SettingsSource]
     warnings: list[Warning]
     withheld: list[str] | None = None  # what trusting the folder would activate
+    origins: dict[str, str] | None = None  # dotted key → the file that set it
+    rules: list[Json] | None = None  # {rule, behaviour, scope, file}
     value: Any = UNSET  # of the key that was asked for

@@ -290,6 +290,10 @@ export interface Settings {
   warnings: Warning[];
   /** what trusting the folder would activate */
   withheld?: string[];
+  /** dotted key → the file that set it */
+  origins?: Record<string, string>;
+  /** {rule, behaviour, scope, file} */
+  rules?: Json[];
   /** of the key that was asked for */
   value?: unknown;
 }

@@ -1170,4 +1170,6 @@
 ---@field sources assent.wire.SettingsSource[]
 ---@field warnings assent.wire.Warning[]
 ---@field withheld? string[] what trusting the folder would activate
+---@field origins? table<string, string> dotted key → the file that set it
+---@field rules? table<string, any>[] {rule, behaviour, scope, file}
 ---@field value? any of the key that was asked for

@@ -1,0 +1,241 @@
+"""Settings from many places, merged into one view (X).
+
+user < project < local < editor < command line < session < policy. Later places win; rule lists and hooks are united.
+Beside the user's, the project's and the local file stand those of Claude Code, of which only hooks and rules are read
+(`claude`). Two rules stand above the order:
+
+1. A file that is partly wrong still counts (`reading`).
+2. What comes with a repository (project, local, and editor settings not marked as the user's own) can only restrict
+   until the user trusts it; what it activates then is what the user was shown (`activation`). It can never say whom
+   we talk to or with whose key.
+"""
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from assent.storage import activation, paths
+from assent.storage.activation import TrustItem
+from assent.storage.files import write_atomically, write_beside_links
+from assent.storage.paths import POLICY_FILE
+from assent.storage.settings import check, claude
+from assent.storage.settings.reading import (
+    LARGEST,
+    MCP_FILE,
+    ParseRule,
+    Taken,
+    checked,
+    mcp_part,
+    parse,
+    read_file,
+    without_own_only,
+)
+from assent.storage.settings.view import Behaviour, HookEntry, Problem, Settings, Source, SourcedRule, merge
+from assent.storage.settings.view import strictest_first as _strictest_first
+from assent.storage.trust import FolderTrust
+from assent.types.blocks import Json
+from assent.types.errors import SettingsError
+from assent.types.permissions import RuleSource
+from assent.types.regular_files import read_regular
+
+ORDER: tuple[RuleSource, ...] = ("user", "project", "local", "editor", "cli", "session", "policy")
+
+
+class SettingsFiles:
+    """All the places. Files are read again only when they changed; `load` is cheap enough for every turn."""
+
+    def __init__(
+        self,
+        *,
+        config_dir: Path,
+        policy_file: Path = POLICY_FILE,
+        cli: Json | None = None,
+        parse_rule: ParseRule | None = None,
+        claude_dir: Path | None = None,
+    ) -> None:
+        self.user_file = config_dir / "settings.json"
+        self.claude_user_file = claude_dir / "settings.json" if claude_dir else None
+        self.policy_file = policy_file
+        self.cli = cli or {}
+        self._editor: Json = {}
+        self._editor_is_user = False
+        self._parse_rule = parse_rule
+        self._cache: dict[Path, tuple[tuple[int, int] | None, Source]] = {}
+
+    @classmethod
+    def standard(cls, *, cli: Json | None = None, parse_rule: ParseRule | None = None) -> "SettingsFiles":
+        """Where the files are for the user who runs the program."""
+        return cls(config_dir=paths.config_dir(), cli=cli, parse_rule=parse_rule, claude_dir=claude.claude_dir())
+
+    def set_editor(self, values: Json, *, user_level: bool = False) -> None:
+        """Settings the editor handed over; project-level unless the client marks them as the user's own."""
+        self._editor = values
+        self._editor_is_user = user_level
+
+    def load(self, cwd: str, *, trust: FolderTrust, session: Json | None = None) -> Settings:
+        values: dict[str, Any] = {}
+        rules: list[SourcedRule] = []
+        hooks: list[HookEntry] = []
+        origins: dict[str, str] = {}
+        found: list[Problem] = []
+        activates: list[TrustItem] = []
+        for source in self._sources(cwd, session or {}):
+            kept, kept_rules, approves = source.values, source.rules, None
+            if self._from_project(source):
+                source = without_own_only(source)
+                approves = trust.approves
+                allows = [rule.rule for rule in kept_rules if rule.behaviour == "allow"]
+                activates += activation.activated(source.values, allows, source.file)
+                kept = activation.approved_part(source.values, source.file, approves)
+                kept_rules = tuple(
+                    rule
+                    for rule in kept_rules
+                    if rule.behaviour != "allow" or activation.approved_rule(rule.rule, source.file, approves)
+                )
+            found += source.problems
+            merge(values, kept, origins, source.file)
+            rules += kept_rules
+            hooks += source.hooks(approves)
+        if values.get("disableAllHooks"):  # nobody but the organisation itself switches its hooks off
+            hooks = [entry for entry in hooks if entry.source == "policy"]
+        activates = activation.in_order(activates)
+        return Settings(
+            values=values,
+            rules=tuple(_strictest_first(rules)),
+            hooks=tuple(hooks),
+            origins=origins,
+            problems=tuple(found),
+            activates=tuple(activates),
+            unapproved=tuple(item for item in activates if not trust.approves(item)),
+        )
+
+    def files(self, cwd: str) -> list[Path]:
+        """Every file that counts in this folder, whether it exists or not."""
+        found = [self.user_file, mcp_file(cwd), project_file(cwd), local_file(cwd), self.policy_file]
+        if self._reads_claude(self._own({})):
+            user = [self.claude_user_file] if self.claude_user_file else []
+            found += [*user, *claude.project_files(cwd), claude.local_file(cwd)]
+        return found
+
+    def _sources(self, cwd: str, session: Json) -> list[Source]:
+        own = self._own(session)
+        ordered = [own["user"], self._file(mcp_file(cwd), "project", mcp_part)]
+        ordered += [self._file(project_file(cwd), "project"), self._file(local_file(cwd), "local")]
+        if self._reads_claude(own):
+            if self.claude_user_file is not None:
+                ordered.insert(0, self._file(self.claude_user_file, "user", claude.taken))
+            shared, *github = claude.project_files(cwd)
+            ordered.insert(2, self._file(shared, "project", claude.taken))
+            ordered[3:3] = [self._file(path, "project", claude.hooks_only) for path in github]
+            ordered.insert(-1, self._file(claude.local_file(cwd), "local", claude.taken))
+        return [*ordered, own["editor"], own["cli"], own["session"], own["policy"]]
+
+    def _own(self, session: Json) -> dict[RuleSource, Source]:
+        return {
+            "user": self._file(self.user_file, "user"),
+            "editor": checked(self._editor, "editor", "editor settings", self._parse_rule),
+            "cli": checked(self.cli, "cli", "command line", self._parse_rule),
+            "session": checked(session, "session", "session", self._parse_rule),
+            "policy": self._file(self.policy_file, "policy"),
+        }
+
+    def _from_project(self, source: Source) -> bool:
+        return source.kind in ("project", "local") or (source.kind == "editor" and not self._editor_is_user)
+
+    def _reads_claude(self, own: dict[RuleSource, Source]) -> bool:
+        """`readClaudeSettings` counts in the user's own settings only, so it is known before the rest is read."""
+        said = True
+        for source in own.values():
+            if not self._from_project(source):
+                said = bool(source.values.get("readClaudeSettings", said))
+        return said
+
+    def add_rule(self, scope: Literal["project", "user"], cwd: str, behaviour: Behaviour, rule: str) -> Path:
+        """Save a rule where the user said: "project" means settings.local.json, which is not shared."""
+
+        def change(values: Json) -> None:
+            permissions = values.setdefault("permissions", {})
+            rules = permissions.setdefault(behaviour, [])
+            if rule not in rules:
+                rules.append(rule)
+
+        path = local_file(cwd) if scope == "project" else self.user_file
+        self._change(path, change, cwd if scope == "project" else None)
+        return path
+
+    def set(self, scope: Literal["user", "project", "local"], cwd: str, key: str, value: Any) -> Path:
+        """Set one dotted key (None removes it). Raises SettingsError when the value does not fit the schema."""
+        root: Json = {}
+        node = root
+        *parents, last = key.split(".")
+        for part in parents:
+            node = node.setdefault(part, {})
+        node[last] = value
+        path = {"user": self.user_file, "project": project_file(cwd), "local": local_file(cwd)}[scope]
+        wrong = check.problems(root)
+        if value is None:  # taking a key away needs no value, but a key that exists
+            wrong = [problem for problem in wrong if check.UNKNOWN in problem[1]]
+        if wrong:
+            raise SettingsError(f"{wrong[0][0]} {wrong[0][1]}", file=str(path), key=key)
+
+        def change(values: Json) -> None:
+            node = values
+            for part in parents:
+                node = node.setdefault(part, {})
+            if value is None:
+                node.pop(last, None)
+            else:
+                node[last] = value
+
+        self._change(path, change, cwd if scope != "user" else None)
+        return path
+
+    def _change(self, path: Path, change: Callable[[Json], None], project: str | None) -> None:
+        """Read, change and write one file. A file we cannot parse is never overwritten.
+
+        The user's own settings may be a link to wherever they keep them. Those of a project may not: whoever made the
+        project would choose which file of the user's we write.
+        """
+        values: Json = {}
+        if project is not None and (linked := next((p for p in (path.parent, path) if p.is_symlink()), None)):
+            raise SettingsError(f"{linked} is a symbolic link; nothing is written through it", file=str(path))
+        if path.exists():
+            try:
+                values = parse(read_regular(path, limit=LARGEST).data)
+            except (OSError, ValueError) as error:
+                raise SettingsError(f"{path} is not valid JSON; fix it first: {error}", file=str(path)) from None
+        change(values)
+        data = orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        if project is None:
+            write_atomically(path, data)
+        else:
+            write_beside_links(Path(project), path.name, data, within=path.parent.name)
+        self._cache.pop(path, None)
+
+    def _file(self, path: Path, kind: RuleSource, taken: Taken | None = None) -> Source:
+        try:
+            status = path.stat()
+            stamp = (status.st_mtime_ns, status.st_size)
+        except OSError as error:
+            stamp = (0, 0) if error.errno == errno.ELOOP else None
+        cached = self._cache.get(path)
+        if cached is None or cached[0] != stamp:
+            empty = Source(kind=kind, file=str(path), foreign=taken is not None)
+            cached = (stamp, read_file(path, kind, self._parse_rule, taken) if stamp else empty)
+            self._cache[path] = cached
+        return cached[1]
+
+
+def mcp_file(cwd: str) -> Path:
+    return Path(cwd) / MCP_FILE
+
+
+def project_file(cwd: str) -> Path:
+    return Path(cwd) / ".assent" / "settings.json"
+
+
+def local_file(cwd: str) -> Path:
+    return Path(cwd) / ".assent" / "settings.local.json"
