@@ -350,11 +350,11 @@ export class Workbench {
   }
 
   async showExplorer() {
-    await this.showView("Control+Shift+E", this.page.locator(".explorer-folders-view"));
+    await this.showView("Control+Shift+E", this.page.locator(".explorer-folders-view").first());
   }
 
   async showSourceControl(file) {
-    await this.showView("Control+Shift+G", this.page.locator(".scm-view"));
+    await this.showView("Control+Shift+G", this.page.locator(".scm-view").first());
     await this.page.locator(".scm-view .monaco-list-row").filter({ hasText: file }).first().waitFor();
   }
 
