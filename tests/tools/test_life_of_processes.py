@@ -65,7 +65,7 @@ async def test_stopping_a_job_finds_its_daemons_and_spares_others(box: Toolbox) 
 
 SERVER = """
 import asyncio, os, sys
-from assent.tools.jobs import ShellJobs
+from assent.tools.process.jobs import ShellJobs
 
 async def main():
     jobs = ShellJobs()

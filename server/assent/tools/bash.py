@@ -117,7 +117,15 @@ class Bash(Tool[BashInput]):
         enclosure: Enclosure | None = None
         if self._fence is not None and self._fence.wants(judged=judged):
             results = str(ctx.spill.folder) if ctx.spill is not None else ""
-            wanted = Wanted(argv=argv, env=env, judged=judged, cwd=ctx.cwd, roots=ctx.roots, results=results)
+            wanted = Wanted(
+                argv=argv,
+                env=env,
+                judged=judged,
+                cwd=ctx.cwd,
+                roots=ctx.roots,
+                results=results,
+                spares=jobs.keeper.spares,
+            )
             # in a thread: it looks at folders that may be slow, and the first time tries which fence works here
             around = await anyio.to_thread.run_sync(self._fence.surround, wanted)
             argv, env, enclosure = around.start.argv, dict(around.env), around.start.enclosure

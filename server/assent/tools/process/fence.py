@@ -10,14 +10,16 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 
 from assent.tools.process import fence_reads, sandbox
 from assent.tools.process.fence_reads import Inexpressible, Place
+from assent.tools.process.leftovers import remove
 from assent.tools.process.sandbox import Found, Scope, Start
-from assent.tools.process.supervisor import remove
+from assent.tools.process.spares import Spares, identity
+from assent.tools.process.supervisor import GIT_CONFIGURATION
 from assent.types import git_config
 from assent.types.errors import Unfenced
 
@@ -35,6 +37,7 @@ class Wanted:
     cwd: str
     roots: Sequence[str] = ()
     results: str = ""  # where this session keeps long results, which its commands may read
+    spares: Spares | None = None  # fences of earlier commands that may be used again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,19 +101,13 @@ class Fences:
                 return Surrounded(start=sandbox.plan(wanted.argv, policy, found=found), env=wanted.env)
             except OSError as error:
                 raise self.failed(error.strerror or str(error)) from None
-        scratch = ""
         try:
-            scratch = f"{os.path.realpath(tempfile.gettempdir())}/assent-{token_hex(8)}"
-            os.mkdir(scratch, 0o700)  # noqa: PTH102
-            return self._reading(wanted, found, roots, scratch)
+            return self._reading(wanted, found, roots)
         except (OSError, Inexpressible) as error:
-            if scratch:
-                remove(scratch)
             raise self.failed(getattr(error, "strerror", None) or str(error)) from None
 
-    def _reading(self, wanted: Wanted, found: Found, roots: tuple[str, ...], scratch: str) -> Surrounded:
+    def _reading(self, wanted: Wanted, found: Found, roots: tuple[str, ...]) -> Surrounded:
         texts = _git_configuration(wanted.env, self._home)
-        configuration = _written(git_config.sanitised(*texts), f"{scratch}/.gitconfig")
         place = Place(
             roots=roots,
             home=self._home,
@@ -119,9 +116,22 @@ class Fences:
             path=wanted.env.get("PATH", ""),
             named=tuple(git_config.named_files(*texts, home=self._home)),
         )
-        policy = sandbox.reading_policy(place, writable=(scratch,))
+        policy = sandbox.reading_policy(place)
+        rules = identity(policy.readable or ()) if wanted.spares is not None and found.kind == "landlock" else ()
+        spare = wanted.spares.take(rules) if wanted.spares is not None and rules else None
+        scratch = spare.scratch if spare is not None else _made_scratch()
+        try:
+            configuration = _written(git_config.sanitised(*texts), f"{scratch}/{GIT_CONFIGURATION}")
+            policy = replace(policy, writable=(scratch,))
+            kept = spare.ruleset if spare is not None else None
+            start = sandbox.plan(wanted.argv, policy, found=found, scratch=scratch, ruleset=kept, rules=rules)
+        except BaseException:
+            if spare is not None:
+                os.close(spare.ruleset)
+            remove(scratch)
+            raise
         env = {**wanted.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), scratch), "GIT_CONFIG_GLOBAL": configuration}
-        return Surrounded(start=sandbox.plan(wanted.argv, policy, found=found, scratch=scratch), env=env)
+        return Surrounded(start=start, env=env)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +154,12 @@ class Fence:
 
     def failed(self, reason: str) -> Unfenced:
         return self.fences.failed(reason)
+
+
+def _made_scratch() -> str:
+    scratch = f"{os.path.realpath(tempfile.gettempdir())}/assent-{token_hex(8)}"
+    os.mkdir(scratch, 0o700)  # noqa: PTH102
+    return scratch
 
 
 def _written(text: str, path: str) -> str:

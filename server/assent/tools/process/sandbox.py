@@ -18,6 +18,7 @@ from assent.tools.process import landlock, seccomp
 from assent.tools.process.fence_probe import run_once
 from assent.tools.process.fence_reads import Place, reading_rules
 from assent.tools.process.shell_process import Enclosure
+from assent.tools.process.spares import Identity
 from assent.tools.process.supervisor import FILTER_FD
 from assent.types.programs import find_program
 
@@ -94,8 +95,20 @@ def working_policy(
     )
 
 
-def plan(argv: Sequence[str], policy: SandboxPolicy, *, found: Found, scratch: str = "") -> Start:
-    """How to start `argv` inside the policy's fence. Raises OSError where the kernel does not give one."""
+def plan(
+    argv: Sequence[str],
+    policy: SandboxPolicy,
+    *,
+    found: Found,
+    scratch: str = "",
+    ruleset: int | None = None,
+    rules: Identity = (),
+) -> Start:
+    """How to start `argv` inside the policy's fence. Raises OSError where the kernel does not give one.
+
+    `ruleset` is one that was made for the same policy and the same scratch folder; `rules` says under what the one that
+    is used may be kept for another command.
+    """
     reads = policy.readable is not None
     match found.kind if reads else found.working_kind:
         case "bubblewrap":
@@ -108,7 +121,8 @@ def plan(argv: Sequence[str], policy: SandboxPolicy, *, found: Found, scratch: s
             code = seccomp.program(reading=reads, network=policy.network, landlock=version) if found.filters else b""
             enclosure = Enclosure(
                 kind="landlock",
-                ruleset=landlock.make_ruleset(_rules(policy), network=policy.network),
+                ruleset=landlock.make_ruleset(_rules(policy), network=policy.network) if ruleset is None else ruleset,
+                rules=rules,
                 filter=code,
                 capabilities=_OVERRIDE if reads else _CHOWN | _OVERRIDE | _OWNER,
                 scratch=scratch,

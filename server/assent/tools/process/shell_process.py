@@ -22,7 +22,9 @@ from typing import Literal
 
 import anyio
 
-from assent.tools.process.supervisor import REPORT_FD, kill_command, remove
+from assent.tools.process.leftovers import kill_command, remove
+from assent.tools.process.spares import Identity, Spare, Spares
+from assent.tools.process.supervisor import REPORT_FD
 from assent.types.errors import ToolError
 from assent.types.ids import new_id
 
@@ -39,7 +41,8 @@ class Enclosure:
     """What the supervisor puts around one process, besides what the argv itself does."""
 
     kind: Literal["landlock", "filter", "none"] = "none"  # "filter": bubblewrap loads it from FILTER_FD
-    ruleset: int = -1  # a descriptor for this one start: the keeper closes it
+    ruleset: int = -1  # a descriptor, which the keeper closes, or keeps for another command
+    rules: Identity = ()  # under which the ruleset and the scratch folder may be kept for another command
     filter: bytes = b""
     capabilities: int = 0  # those that root keeps, as bits
     scratch: str = ""  # a folder of this process's own, removed when it ends
@@ -72,6 +75,7 @@ class Process:
         self._tail = bytearray()
         self._output = -1
         self._report = report
+        self.kept: Spare | None = None  # the fence it runs in, if another command may have that afterwards
 
     @property
     def dropped(self) -> int:
@@ -149,6 +153,7 @@ class Keeper:
     """The server's end of one supervisor: started with the first process, closed with the session."""
 
     def __init__(self) -> None:
+        self.spares = Spares()
         self._socket: socket.socket | None = None
         self._supervisor: int | None = None
         self._processes: dict[str, Process] = {}
@@ -202,12 +207,13 @@ class Keeper:
         self._processes[process.id] = process
         body, passed = start_request(process.id, [program, *argv[1:]], cwd, env, report=report, enclosure=enclosure)
         fds += passed
+        process.kept = _kept(enclosure)
         try:
             send(keeper, body, fds)
         except OSError:
             self._lost()
         finally:
-            for fd in set(fds):
+            for fd in {*fds} - ({enclosure.ruleset} if enclosure.rules else set()):
                 os.close(fd)
         return process, out_read
 
@@ -229,6 +235,7 @@ class Keeper:
     async def close(self) -> None:
         """Kill everything that is left of the session, and wait until the supervisor has done so."""
         self._closed = True
+        self.spares.close()
         pid, self._supervisor = self._supervisor, None
         if pid is None:
             return
@@ -276,9 +283,18 @@ class Keeper:
             del self._processes[process.id]
             status = message.get("status")
             process.unfenced = bool(message.get("unfenced"))
+            self._let_go(process, spare=bool(message.get("spare")))
             process.finish(
                 self._loop, int(status) if status is not None else None, str(message.get("error", "")) or None
             )
+
+    def _let_go(self, process: Process, *, spare: bool) -> None:
+        """Its fence is for the next command, or for none."""
+        kept, process.kept = process.kept, None
+        if kept is not None and spare:
+            self.spares.give(kept)
+        elif kept is not None:
+            os.close(kept.ruleset)
 
     def _lost(self) -> None:
         """No word will come from the supervisor any more: whatever still ran is over for us."""
@@ -292,11 +308,21 @@ class Keeper:
                 os.waitpid(self._supervisor, os.WNOHANG)
         processes, self._processes = self._processes, {}
         for process in processes.values():
+            self._let_go(process, spare=False)
             if not self._closed:  # the supervisor was killed, and could not do this itself
                 kill_command(process.pid, process.id, signal.SIGKILL)
             if self._loop is not None:
                 process.finish(self._loop, None, "the session ended")
                 process.close(self._loop)
+
+
+def _kept(enclosure: Enclosure) -> Spare | None:
+    if not enclosure.rules:
+        return None
+    folder = 0  # that of no folder
+    with contextlib.suppress(OSError):
+        folder = os.stat(enclosure.scratch).st_ino  # noqa: PTH116
+    return Spare(rules=enclosure.rules, scratch=enclosure.scratch, ruleset=enclosure.ruleset, folder=folder)
 
 
 def start_supervisor() -> tuple[socket.socket, int]:
