@@ -1,0 +1,290 @@
+"""The servers of one folder: which are configured, which may run, and what they offer to sessions there.
+
+`refresh` follows the configuration. A server of the project runs only once the folder is trusted and a person approved
+its configuration; what changes afterwards is asked about again. Sessions share the folder's connections.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+from urllib.parse import urlsplit
+
+from assent.extensions.mcp.config import Rejected, ServerConfig
+from assent.extensions.mcp.pipe import WorkerError
+from assent.extensions.mcp.server import Pending, Server, Surroundings
+from assent.extensions.mcp.store import Approvals, difference
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+from assent.types.ports import Elicitation, ElicitationAnswer, HandleElicitation
+
+log = logging.getLogger(__name__)
+
+APPROVE, REFUSE = "Start it", "Not now"
+ACCEPT, KEEP_OUT = "Accept the change", "Keep the tools switched off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configured:
+    """What the configuration says now, in order. `trusted` is whether the folder's own servers may be considered."""
+
+    servers: Sequence[ServerConfig] = ()
+    rejected: Sequence[Rejected] = ()
+    withheld: frozenset[str] = field(default_factory=frozenset[str])  # names of servers that trust would activate
+
+
+class Servers:
+    def __init__(
+        self,
+        around: Surroundings,
+        *,
+        read: Callable[[], Configured],
+        approvals: Approvals,
+    ) -> None:
+        self._around = around
+        self._read = read
+        self._approvals = approvals
+        self._servers: dict[str, Server] = {}
+        self._rejected: Sequence[Rejected] = ()
+        self._people: list[HandleElicitation] = []
+        self._asked: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._begun = False
+
+    @property
+    def folder(self) -> str:
+        return self._around.folder
+
+    # --- configuration -----------------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Follow the configuration. Cheap when nothing changed; starts nothing by itself before `begin`."""
+        configured = self._read()
+        self._rejected = configured.rejected
+        wanted = {config.name: config for config in configured.servers}
+        for name in [name for name, server in self._servers.items() if wanted.get(name) != server.config]:
+            self._spawn(self._servers.pop(name).close())
+        for config in configured.servers:
+            server = self._servers.get(config.name)
+            if server is None:
+                server = Server(config, self._around)
+            self._servers[config.name] = server
+            self._judge(server, withheld=config.name in configured.withheld)
+        self._servers = {config.name: self._servers[config.name] for config in configured.servers}
+
+    def _judge(self, server: Server, *, withheld: bool) -> None:
+        """May it run? Changes its status only when the answer changed."""
+        config = server.config
+        if self._approvals.disabled(self.folder, config.name):
+            if server.status != "disabled":
+                server.set("disabled")
+                self._spawn(server.close())
+            return
+        if not config.own and (withheld or not self._approvals.approved(self.folder, config.name, config.hash)):
+            before = self._approvals.shown(self.folder, config.name)
+            text = difference(before, config.shown) if before else config.shown
+            pending = Pending(hash=config.hash, text=text, what="configuration")
+            if server.pending != pending:
+                reason = "its configuration changed" if before else "nobody approved it yet"
+                server.set("needsApproval", "the folder is not trusted" if withheld else reason, pending)
+            if not withheld:
+                self._ask_about(server)
+            return
+        if server.status == "disabled" or (server.pending is not None and server.pending.what == "configuration"):
+            self._servers[config.name] = server = Server(config, self._around)
+            self._around.changed()
+        if self._begun:
+            self._start(server)
+
+    def begin(self) -> None:
+        """Connect, in the background, the servers of which nothing is known yet. Others connect on first use."""
+        self._begun = True
+        self.refresh()
+
+    def _start(self, server: Server) -> None:
+        if server.status == "idle" and server.known is None:
+            server.connect()
+
+    # --- people ------------------------------------------------------------------------------------------------------
+
+    def attach(self, elicit: HandleElicitation) -> Callable[[], None]:
+        """Someone who can be asked. Gives back how to take them away."""
+        self._people.append(elicit)
+        self.refresh()
+
+        def detach() -> None:
+            if elicit in self._people:
+                self._people.remove(elicit)
+
+        return detach
+
+    @property
+    def in_use(self) -> bool:
+        return bool(self._people)
+
+    def _ask_about(self, server: Server) -> None:
+        """Ask once per hash; nothing waits for the answer."""
+        if server.pending is None or not self._people or server.pending.hash in self._asked:
+            return
+        self._asked.add(server.pending.hash)
+        self._spawn(self._ask(server, server.pending))
+
+    async def _ask(self, server: Server, pending: Pending) -> None:
+        name = server.config.name
+        if pending.what == "configuration":
+            where = server.config.source
+            question = f"The project wants to start the MCP server {name} ({where}). Start it?\n\n{pending.text}"
+            yes, no = APPROVE, REFUSE
+        else:
+            question = f"The MCP server {name} changed how it describes its tools. Accept that?\n\n{pending.text}"
+            yes, no = ACCEPT, KEEP_OUT
+        options = [{"label": no}, {"label": yes}]
+        asked = {"id": "approve", "header": "MCP server", "question": question, "multiSelect": False}
+        elicitation = Elicitation(
+            message=f"MCP server {name}", questions=({**asked, "options": options, "allowOther": False},)
+        )
+        answer = await self._people[-1](elicitation)
+        answers: object = answer.content.get("answers")
+        chosen: object = cast("Json", answers).get("approve") if isinstance(answers, Mapping) else None
+        if answer.action == "accept" and chosen == [yes] and server.pending == pending:
+            with contextlib.suppress(OSError):
+                self._approved(server, pending)
+
+    def approve(self, name: str, hash: str | None) -> Server:
+        """A client approved what it was shown. Raises ProtocolError."""
+        server = self.named(name)
+        pending = server.pending
+        if pending is None:
+            raise ProtocolError("invalidRequest", f"There is nothing to approve for {name}")
+        if server.error == "the folder is not trusted":
+            raise ProtocolError("untrusted", "Trust the folder first", hint="assent/trust/set")
+        if hash != pending.hash:
+            raise ProtocolError(
+                "staleTrust", f"The MCP server {name} is not what was shown", hint="Show `change` of assent/mcp/list."
+            )
+        self._approved(server, pending)
+        return self.named(name)
+
+    def _approved(self, server: Server, pending: Pending) -> None:
+        if pending.what == "tools":
+            server.accept_tools()
+            return
+        config = server.config
+        self._approvals.approve(self.folder, config.name, hash=config.hash, shown=config.shown)
+        self.refresh()
+
+    # --- use ---------------------------------------------------------------------------------------------------------
+
+    def listed(self) -> list[Server]:
+        return list(self._servers.values())
+
+    def summaries(self) -> list[Json]:
+        broken = [
+            {
+                "name": entry.name,
+                "scope": entry.scope,
+                "source": entry.source,
+                "transport": "",
+                "era": "",
+                "status": "failed",
+                "tools": 0,
+                "tokens": 0,
+                "error": entry.problem,
+            }
+            for entry in self._rejected
+        ]
+        return [server.summary() for server in self._servers.values()] + broken
+
+    def named(self, name: str) -> Server:
+        """Raises ProtocolError."""
+        server = self._servers.get(name)
+        if server is None:
+            raise ProtocolError("invalidParams", f"There is no MCP server {name}", hint="assent/mcp/list names them.")
+        return server
+
+    async def restart(self, name: str) -> Server:
+        server = self.named(name)
+        if server.status in ("disabled", "needsApproval"):
+            raise ProtocolError("invalidRequest", f"The MCP server {name} is {server.status}", hint=server.error)
+        with contextlib.suppress(WorkerError):
+            await server.restart()
+        return server
+
+    def switch(self, name: str, *, on: bool) -> Server:
+        """Enable or disable it for this folder. Raises ProtocolError, OSError."""
+        self.named(name)
+        self._approvals.set_disabled(self.folder, name, not on)
+        self.refresh()
+        return self.named(name)
+
+    async def settled(self, seconds: float) -> Sequence[str]:
+        """Wait until no server is connecting, at most so long. The names of those that still are."""
+        tasks = [server.connect() for server in self._servers.values() if server.status == "connecting"]
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        return [server.config.name for server in self._servers.values() if server.status == "connecting"]
+
+    async def answer(self, message: Json) -> Json:
+        """A question of a server that belongs to no call."""
+        if not self._people:
+            return {"action": "cancel", "error": "nobody is there to answer"}
+        return await answered(message, self._people[-1], self._name_of(str(message["server"])))
+
+    def _name_of(self, key: str) -> str:
+        return key.rpartition("\n")[2]
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def heard(self, event: Json) -> None:
+        if event["event"] == "died":
+            for server in self._servers.values():
+                server.lost("the worker process ended")
+            return
+        server = next((server for server in self._servers.values() if server.key == event["server"]), None)
+        if server is None:
+            return
+        if event["event"] == "closed":
+            server.lost(str(event["error"]))
+        elif event["event"] == "changed":
+            server.listed_again(event["kinds"])
+
+    def changed(self) -> None:
+        """After any change of a server: ask about what has to be accepted."""
+        for server in self._servers.values():
+            if server.pending is not None and server.pending.what == "tools":
+                self._ask_about(server)
+
+    def abandon(self) -> None:
+        """The program ends: whoever waits stops waiting. The worker ends the processes."""
+        for task in list(self._tasks):
+            task.cancel()
+        for server in self._servers.values():
+            server.abandon()
+
+    def _spawn(self, work: object) -> None:
+        task = asyncio.ensure_future(cast("asyncio.Future[None]", work))
+        self._tasks.add(cast("asyncio.Task[None]", task))
+        task.add_done_callback(self._tasks.discard)  # pyright: ignore[reportArgumentType] -- it is a task
+
+
+async def answered(message: Json, elicit: HandleElicitation | None, server: str) -> Json:
+    """A server's question, put to a person. The person always sees which server asks."""
+    params: Json = message["params"]
+    if message["kind"] != "elicit" or elicit is None:
+        return {"action": "decline", "error": "declined: this client does not allow it"}
+    words = str(params.get("message", ""))
+    if params.get("mode") == "url":
+        address = str(params.get("url", ""))
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            return {"action": "decline"}
+        question = Elicitation(message=f"MCP server {server} asks you to open {parts.hostname}: {words}", url=address)
+    else:
+        schema: object = params.get("requestedSchema")
+        if not isinstance(schema, dict):
+            return {"action": "decline"}
+        question = Elicitation(message=f"MCP server {server} asks: {words}", schema=cast("Json", schema))
+    answer: ElicitationAnswer = await elicit(question)
+    return {"action": answer.action, "content": dict(answer.content)}

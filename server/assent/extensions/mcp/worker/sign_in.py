@@ -1,0 +1,281 @@
+"""OAuth sign-in to a server: where tokens are kept, one refresh at a time across processes, and the redirect.
+
+The protocol itself (RFC 9728 and 8414 discovery, PKCE, resource, registration, the issuer check, step-up) is the SDK's.
+Tokens lie in the system's keyring where there is one, else in a file that only the user can read.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
+
+import anyio
+import anyio.to_thread
+import httpx2
+import orjson
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from pydantic import AnyUrl
+
+from assent.extensions.mcp.worker.web import Refused
+
+Json = dict[str, Any]
+_SERVICE = "assent-mcp"
+_PAGE = b"<!doctype html><meta charset=utf-8><title>Assent</title><p>You are signed in. You can close this page."
+_NO_PAGE = b"<!doctype html><meta charset=utf-8><title>Assent</title><p>This sign-in was not expected or was refused."
+
+
+class NeedsSignIn(Exception):
+    pass
+
+
+class Credentials:
+    """What is stored for one server address. Implements the SDK's TokenStorage."""
+
+    def __init__(self, url: str, *, folder: str, client_id: str = "") -> None:
+        self.key = hashlib.sha256(url.encode()).hexdigest()[:32]
+        self._file = Path(folder) / f"{self.key}.json"
+        self._client_id = client_id
+        self._secret = os.environ.get("MCP_CLIENT_SECRET") if client_id else None
+
+    @asynccontextmanager
+    async def refreshing(self) -> AsyncGenerator[None, None]:
+        """Held by one process of this user at a time: two refreshes at once would revoke the tokens."""
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            await anyio.to_thread.run_sync(fcntl.flock, fd, fcntl.LOCK_EX, abandon_on_cancel=True)
+            yield
+        finally:
+            os.close(fd)
+
+    async def load(self) -> Json:
+        return await anyio.to_thread.run_sync(self._load)
+
+    async def store(self, **changes: Any) -> None:
+        def change() -> None:
+            values = self._load()
+            values.update(changes)
+            self._save(values)
+
+        await anyio.to_thread.run_sync(change)
+
+    async def forget(self) -> None:
+        nothing: Json = {}
+        await anyio.to_thread.run_sync(self._save, nothing)
+
+    async def get_tokens(self) -> OAuthToken | None:
+        tokens = (await self.load()).get("tokens")
+        return OAuthToken.model_validate(tokens) if tokens else None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        until = time.time() + tokens.expires_in if tokens.expires_in else None
+        await self.store(tokens=tokens.model_dump(mode="json", exclude_none=True), until=until)
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        stored = (await self.load()).get("client")
+        if self._client_id:  # registered beforehand, by the user
+            known: Json = {"client_id": self._client_id, "redirect_uris": None}
+            if self._secret:
+                known |= {"client_secret": self._secret, "token_endpoint_auth_method": "client_secret_post"}
+            return OAuthClientInformationFull.model_validate(known)
+        return OAuthClientInformationFull.model_validate(stored) if stored else None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        await self.store(client=client_info.model_dump(mode="json", exclude_none=True))
+
+    def _load(self) -> Json:
+        with contextlib.suppress(Exception):
+            text = _keyring().get_password(_SERVICE, self.key) if _keyring() is not None else None
+            if text:
+                return cast("Json", orjson.loads(text))
+        with contextlib.suppress(OSError, ValueError):
+            return cast("Json", orjson.loads(self._file.read_bytes()))
+        return {}
+
+    def _save(self, values: Json) -> None:
+        data = orjson.dumps(values)
+        with contextlib.suppress(Exception):
+            if _keyring() is not None:
+                _keyring().set_password(_SERVICE, self.key, data.decode())
+                return
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside = self._file.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(FileNotFoundError):
+            beside.unlink()
+        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        beside.replace(self._file)
+
+
+_found: list[Any] = []
+
+
+def _keyring() -> Any:
+    """The system's keyring, or None: not installed, none running, or switched off with ASSENT_MCP_KEYRING=off."""
+    if not _found:
+        chosen: Any = None
+        if os.environ.get("ASSENT_MCP_KEYRING") != "off":
+            with contextlib.suppress(Exception):
+                import keyring
+
+                backend = keyring.get_keyring()
+                chosen = backend if getattr(backend, "priority", 0) > 0.5 else None  # the plain-text ones are below
+        _found.append(chosen)
+    return _found[0]
+
+
+class Provider(OAuthClientProvider):
+    """The SDK's flow, with refreshes taken one at a time across all processes of the user."""
+
+    credentials: Credentials
+
+    async def _initialize(self) -> None:
+        await super()._initialize()
+        self.context.token_expiry_time = (await self.credentials.load()).get("until")
+
+    async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        if not self._initialized:
+            await self._initialize()
+        if not self.context.is_token_valid() and self.context.can_refresh_token():
+            async with self.credentials.refreshing():
+                await self._initialize()  # another process may have refreshed while we waited
+                if not self.context.is_token_valid() and self.context.can_refresh_token():
+                    response = yield await self._refresh_token()
+                    if not await self._handle_refresh_response(response):
+                        self._initialized = False
+        flow = super()._auth_flow(request)
+        try:
+            outgoing = await flow.__anext__()
+            while True:
+                answer = yield outgoing
+                outgoing = await flow.asend(answer)
+        except StopAsyncIteration:
+            return
+        finally:
+            await flow.aclose()
+
+
+def _provider(config: Json, credentials: Credentials, redirect: str, show: Any, wait: Any) -> Provider:
+    oauth = cast("Json", config["oauth"])
+    provider = Provider(
+        config["url"],
+        OAuthClientMetadata(
+            client_name="Assent",
+            redirect_uris=[AnyUrl(redirect)],
+            grant_types=["authorization_code", "refresh_token"],
+            response_types=["code"],
+            token_endpoint_auth_method="none",
+            application_type="native",
+            scope=oauth.get("scopes") or None,
+        ),
+        credentials,
+        show,
+        wait,
+        client_metadata_url=config.get("clientMetadataUrl") or None,
+    )
+    provider.credentials = credentials
+    return provider
+
+
+async def stored_auth(config: Json, credentials: Credentials, refused: Refused) -> Provider | None:
+    """Authorisation with the tokens we hold; None when we hold none. Nobody is asked to sign in here."""
+    if await credentials.get_tokens() is None:
+        return None
+
+    async def show(_url: str) -> None:
+        refused.needs_auth = True
+        raise NeedsSignIn("the server wants you to sign in again")
+
+    async def wait() -> AuthorizationCodeResult:
+        raise NeedsSignIn("the server wants you to sign in again")
+
+    return _provider(config, credentials, "http://127.0.0.1/callback", show, wait)
+
+
+class SignIn:
+    """One sign-in with a person in front of it: a loopback address for the redirect, or the address pasted back."""
+
+    def __init__(self, config: Json, credentials: Credentials, *, show: Callable[[str], Awaitable[Json]]) -> None:
+        self._config = config
+        self._credentials = credentials
+        self._show = show
+        self._redirect = ""
+        self._answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._shown: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncGenerator[None, None]:
+        """Nothing listens but for this: on 127.0.0.1, for the time of the sign-in."""
+        wanted = int(self._config["oauth"].get("callbackPort") or 0) or await self._registered_port()
+        try:
+            server = await asyncio.start_server(self._serve, "127.0.0.1", wanted)
+        except OSError:
+            server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        self._redirect = (
+            f"http://{'localhost' if self._config['oauth'].get('clientId') else '127.0.0.1'}:{port}/callback"
+        )
+        try:
+            yield
+        finally:
+            server.close()
+            if self._shown is not None:
+                self._shown.cancel()
+
+    def auth(self) -> Provider:
+        return _provider(self._config, self._credentials, self._redirect, self._open, self._wait)
+
+    async def _registered_port(self) -> int:
+        """The port of an earlier registration: some authorization servers compare the whole address."""
+        client = cast("Json", (await self._credentials.load()).get("client") or {})
+        addresses = cast("list[str]", client.get("redirect_uris") or [])
+        return urlsplit(addresses[0]).port or 0 if addresses else 0
+
+    async def _open(self, url: str) -> None:
+        async def ask() -> None:
+            answer = await self._show(url)
+            pasted = str(answer.get("pasted", ""))
+            if self._answer.done():
+                return
+            if pasted:
+                self._answer.set_result(_flat(urlsplit(pasted).query or pasted))
+            elif answer.get("action") in ("decline", "cancel"):
+                self._answer.set_exception(NeedsSignIn("the sign-in was cancelled"))
+
+        self._answer = asyncio.get_running_loop().create_future()
+        self._shown = asyncio.create_task(ask())
+
+    async def _wait(self) -> AuthorizationCodeResult:
+        fields = await self._answer
+        if "error" in fields:
+            raise NeedsSignIn(f"the sign-in was refused: {fields.get('error_description') or fields['error']}")
+        if "code" not in fields:
+            raise NeedsSignIn("the address holds no code")
+        return AuthorizationCodeResult(code=fields["code"], state=fields.get("state"), iss=fields.get("iss"))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            head = await reader.readuntil(b"\r\n")
+            target = urlsplit(head.split(b" ")[1].decode("ascii", "replace"))
+            expected = target.path == "/callback" and not self._answer.done()
+            fields = _flat(target.query)
+            if expected and fields:
+                self._answer.set_result(fields)
+            page = _PAGE if expected and "code" in fields else _NO_PAGE
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n")
+            writer.write(b"Content-Length: %d\r\n\r\n" % len(page) + page)
+            await writer.drain()
+        writer.close()
+
+
+def _flat(query: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(query.lstrip("?")).items()}
