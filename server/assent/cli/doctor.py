@@ -55,6 +55,8 @@ def examine(folder: Path) -> list[Finding]:
         _sandbox,
         _data,
         lambda: _settings(folder),
+        lambda: _other_tools(folder),
+        _plugins,
         _editors,
         _acp,
     ]
@@ -167,6 +169,34 @@ def _settings(folder: Path) -> list[Finding]:
     origins = "; ".join(f"{key} from {file}" for key, file in loaded.origins.items())
     origin = [Finding(name="origins", state="ok", text=origins)] if origins else []
     return (problems or [Finding(name="settings", state="ok", text="every file reads well")]) + origin
+
+
+def _other_tools(folder: Path) -> list[Finding]:
+    """What other tools left here: used as it is, or offered to be taken over."""
+    from assent.cli import import_
+
+    found = import_.look(folder)
+    live = [f"{each.tool}: {each.name}" for each in found.findings if each.state == "live"]
+    offered = [f"{each.name} of {each.tool}" for each in found.findings if each.state == "offered"]
+    told = [Finding(name="other tools", state="note", text=str(notice)) for notice in found.notices]
+    if live:
+        told.append(Finding(name="other tools", state="ok", text=f"read as it is: {', '.join(live)}"))
+    if offered:
+        text = f"MCP servers that are not used here: {', '.join(offered)}"
+        told.append(Finding(name="other tools", state="note", text=text, fix="`assent import` takes them over"))
+    return told
+
+
+def _plugins() -> list[Finding]:
+    from assent.cli.plugin import installed_plugins
+
+    plugins = installed_plugins()
+    active, notices = plugins.active()
+    told = [Finding(name="plugins", state="problem", text=str(notice)) for notice in notices]
+    if active:
+        names = ", ".join(f"{plugin.name} {plugin.version}".strip() for plugin in active)
+        told.append(Finding(name="plugins", state="ok", text=names))
+    return told
 
 
 def _editors() -> list[Finding]:

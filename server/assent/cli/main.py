@@ -62,6 +62,15 @@ DOCTOR = """\
 What is installed, which model answers and with whose key, the sandbox, the settings and
 the editors, each with what to do about it. Exit code 1 when something must be fixed."""
 
+PLUGIN = """\
+Plugins are folders with commands, skills, agents, hooks or MCP servers. A source is a
+folder, the address of a git repository (…#branch), or NAME@MARKETPLACE. What a plugin
+would run is shown first, an update as a diff; nothing counts before you said yes."""
+
+IMPORT = """\
+What other tools left in this folder and in your home: MCP servers, hooks, rules, skills.
+Most of it is read where it lies. MCP servers of other tools are taken over on request."""
+
 DEMO = """\
 A scratch project with a typo; the offline model finds it, proposes the edit, asks, and
 runs the tests. Needs no key and no network. Without a terminal it answers itself."""
@@ -160,6 +169,20 @@ def _run(options: argparse.Namespace) -> int:
             from assent.cli import doctor
 
             return doctor.run(cwd=options.cwd, json_output=options.json)
+        case "plugin":
+            from assent.cli import plugin
+
+            return plugin.run(
+                action=options.action,
+                name=options.name,
+                cwd=options.cwd,
+                yes=options.yes,
+                json_output=options.json,
+            )
+        case "import":
+            from assent.cli import import_
+
+            return import_.run(cwd=options.cwd, take=options.take, everything=options.all, json_output=options.json)
         case "demo":
             from assent.cli import demo
 
@@ -222,6 +245,20 @@ def _parser() -> argparse.ArgumentParser:
     doctor = _command(commands, "doctor", "check the installation and say how to fix it", DOCTOR)
     _place(doctor)
     doctor.add_argument("--json", action="store_true", help="print JSON")
+
+    plugin = _command(commands, "plugin", "install, list, update or remove plugins", PLUGIN)
+    actions = ("list", "add", "update", "remove", "enable", "disable")
+    plugin.add_argument("action", nargs="?", choices=actions, default="list", help="what to do (default: list)")
+    plugin.add_argument("name", nargs="?", metavar="SOURCE|NAME", help="where from, or which one")
+    _place(plugin)
+    plugin.add_argument("--yes", action="store_true", help="install without asking")
+    plugin.add_argument("--json", action="store_true", help="print JSON")
+
+    imported = _command(commands, "import", "what other tools left, and taking it over", IMPORT)
+    _place(imported)
+    imported.add_argument("--take", action="append", default=[], metavar="NAME", help="take over this MCP server")
+    imported.add_argument("--all", action="store_true", help="take over every MCP server that is offered")
+    imported.add_argument("--json", action="store_true", help="print JSON")
 
     demo = _command(commands, "demo", "a conversation on a scratch project, with the offline model", DEMO)
     places = ("terminal", "nvim", "code")

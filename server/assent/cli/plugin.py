@@ -1,0 +1,160 @@
+"""`assent plugin`: install, list, update and remove plugins. Nothing of one counts before the user said yes here."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from assent.cli.preflight import UsageError, project_folder
+from assent.cli.render import Palette, visible
+from assent.extensions.catalogue import Catalogues
+from assent.extensions.places import Surroundings
+from assent.extensions.plugins.manifest import Plugin
+from assent.extensions.plugins.store import Plugins, Staged
+from assent.storage import paths
+from assent.storage.files import write_atomically
+from assent.types.blocks import Json
+
+SHOWN_FILES = 40
+
+
+def run(*, action: str, name: str | None, cwd: Path | None, yes: bool, json_output: bool) -> int:
+    plugins = installed_plugins()
+    if action == "list":
+        return _list(plugins, json_output=json_output)
+    if name is None and action != "update":
+        what = "a folder, a git address or NAME@MARKETPLACE" if action == "add" else "the name of a plugin"
+        raise UsageError(f"say which: assent plugin {action} needs {what}")
+    match action:
+        case "add":
+            return _decide(plugins, plugins.stage(name or "", cwd=str(project_folder(cwd))), yes=yes)
+        case "update":
+            names = [name] if name else [each.name for each in plugins.installed()]
+            if not names:
+                print("No plugins are installed.", file=sys.stderr)
+            return max((_update(plugins, each, yes=yes) for each in names), default=0)
+        case "remove":
+            plugins.remove(name or "")
+            print(f"Removed {name}.")
+        case "enable" | "disable":
+            plugins.enable(name or "", enabled=action == "enable")
+            print(f"{name} is {'on' if action == 'enable' else 'off'} from the next session on.")
+        case _:
+            raise UsageError(f"there is no action {action}")
+    return 0
+
+
+def installed_plugins() -> Plugins:
+    return Plugins(paths.data_dir() / "plugins", write=write_atomically)
+
+
+def parts(plugin: Plugin) -> list[str]:
+    """What a plugin brings, by name: `command tools:x`, `hook Stop`, `server db`."""
+    catalogues = Catalogues(Surroundings("/nonexistent", "/nonexistent"), plugins=lambda: plugin.places)
+    found = catalogues.load("/nonexistent", _Nobody())
+    agents = [agent for agent in found.agents if agent.origin.scope == "plugin"]
+    styles = [style for style in found.styles if style.origin.scope == "plugin"]
+    return [
+        *(f"command {command.name}" for command in found.commands),
+        *(f"skill {skill.name}" for skill in found.skills),
+        *(f"agent {agent.name}" for agent in agents),
+        *(f"style {style.name}" for style in styles),
+        *(f"hook {event}" for event in plugin.hooks),
+        *(f"server {server}" for server in plugin.servers),
+    ]
+
+
+class _Nobody:
+    trusted = False
+
+    def approves(self, activation: object, /) -> bool:
+        return False
+
+
+def _list(plugins: Plugins, *, json_output: bool) -> int:
+    active, notices = plugins.active()
+    by_name = {plugin.name: plugin for plugin in active}
+    rows: list[Json] = [
+        {
+            "name": each.name,
+            "version": each.version,
+            "source": each.source,
+            "enabled": each.enabled,
+            "parts": parts(by_name[each.name]) if each.name in by_name else [],
+        }
+        for each in plugins.installed()
+    ]
+    if json_output:
+        print(json.dumps(rows, indent=2))
+    elif not rows:
+        print("No plugins are installed. Add one: assent plugin add FOLDER|URL|NAME@MARKETPLACE", file=sys.stderr)
+    for row in rows if not json_output else ():
+        state = "" if row["enabled"] else " (off)"
+        print(visible(f"{row['name']} {row['version']}{state}  from {row['source']}"))
+        for part in row["parts"]:
+            print(visible(f"  {part}"))
+    for notice in notices:
+        print(f"assent: {visible(str(notice))}", file=sys.stderr)
+    return 1 if notices else 0
+
+
+def _update(plugins: Plugins, name: str, *, yes: bool) -> int:
+    staged = plugins.stage_update(name)
+    if not staged.changes and not plugins.active()[1]:
+        plugins.drop(staged)
+        print(f"{name} is up to date.")
+        return 0
+    return _decide(plugins, staged, yes=yes)
+
+
+def _decide(plugins: Plugins, staged: Staged, *, yes: bool) -> int:
+    palette = Palette.of(sys.stdout)
+    print("\n".join(visible(line) for line in description(staged)))
+    for line in difference(staged, palette):
+        print(line)
+    question = "Install this update?" if staged.replaces else "Install this plugin?"
+    if not yes and not _says_yes(question):
+        plugins.drop(staged)
+        print("Nothing has changed." if sys.stdin.isatty() else "Nothing has changed. --yes installs it.")
+        return 1
+    installed = plugins.accept(staged)
+    print(f"Installed {installed.name} {installed.version}".rstrip() + ". It counts from the next session on.")
+    return 0
+
+
+def description(staged: Staged) -> Sequence[str]:
+    """What a staged plugin is and would do, programs first."""
+    plugin = staged.plugin
+    lines = [f"{plugin.name} {plugin.version}".rstrip() + (f": {plugin.description}" if plugin.description else "")]
+    lines += [f"  from {staged.source}", f"  {len(staged.files)} files, each hashed"]
+    programs = staged.brings()
+    if programs:
+        lines += ["  It would run:", *(f"    {each}" for each in programs)]
+    offered = [part for part in parts(plugin) if not part.startswith(("hook ", "server "))]
+    if offered:
+        lines += ["  It offers:", *(f"    {each}" for each in offered)]
+    return lines
+
+
+def difference(staged: Staged, palette: Palette) -> Sequence[str]:
+    """What an update changes, file by file."""
+    if staged.replaces is None:
+        return []
+    lines = [f"  {len(staged.changes)} files differ from what is installed:"]
+    for change in staged.changes[:SHOWN_FILES]:
+        lines.append(palette.paint("bold", visible(f"{change.kind} {change.path}")))
+        for line in change.lines:
+            style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
+            lines.append(palette.paint(style, visible(line)))
+    if len(staged.changes) > SHOWN_FILES:
+        lines.append(f"… and {len(staged.changes) - SHOWN_FILES} more files")
+    return lines
+
+
+def _says_yes(question: str) -> bool:
+    if not sys.stdin.isatty():
+        return False
+    try:
+        return input(f"{question} [y/N] ").strip().casefold() in ("y", "yes")
+    except EOFError:
+        return False
