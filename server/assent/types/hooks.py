@@ -1,13 +1,14 @@
 """Hooks as every layer sees them (H): what happened, and what a hook may answer.
 
-Data and one port. Which hooks exist, and how they run, is the business of `extensions/hooks.py`.
+Data and one port. Which hooks exist, and how they run, is the business of `extensions/hooks/`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from assent.types.blocks import Json
+from assent.types.messages import HookRan
 
 HookEvent = Literal[
     "PreToolUse",
@@ -85,6 +86,8 @@ EVENTS: dict[HookEvent, str] = {
 """The events that files may name, and when each fires."""
 
 HookStatus = Literal["success", "blocked", "prevented", "error", "timeout"]
+PermissionDecision = Literal["allow", "ask", "defer", "deny"]
+STRICTEST_FIRST: tuple[PermissionDecision, ...] = ("deny", "defer", "ask", "allow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +99,15 @@ class HookCall:
     cwd: str
     subject: str = ""
     data: Json = field(default_factory=dict[str, Any])
+    tool_use_id: str | None = None
+    agent_id: str | None = None  # of the subagent in which it happens
+    agent_type: str | None = None
+    detached: bool = False  # the caller has no stream of messages: the runner publishes each run itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookOutcome:
-    """What one hook said.
+    """What one hook answered.
 
     `blocked` stops the thing at hand and tells the model why; `prevented` ends the turn. An error or a timeout is
     shown and changes nothing. `decision` and `updated_input` are read for PreToolUse and PermissionRequest only.
@@ -108,15 +115,58 @@ class HookOutcome:
 
     status: HookStatus = "success"
     text: str = ""
-    context: str = ""  # told to the model as an attachment
-    decision: Literal["allow", "ask", "deny"] | None = None
+    context: str = ""  # given to the model as an attachment
+    decision: PermissionDecision | None = None
     updated_input: Mapping[str, Any] | None = None
     name: str = ""
+    system_message: str = ""  # shown to the user
+    specific: Mapping[str, Any] = field(default_factory=dict[str, Any])  # `hookSpecificOutput`, as it was printed
+    hook_id: str = ""
+    duration_ms: int | None = None
+    exit_code: int | None = None
+    output: str = ""  # what it printed, cut, for people
+    interrupt: bool = False  # PermissionRequest: the turn is to end as well
+
+    @property
+    def changed(self) -> bool:
+        """Whether it changed a decision, an input, an output or what the model reads."""
+        changes = {"updatedToolOutput", "updatedMCPToolOutput", "displayContent", "action", "retry", "sessionTitle"}
+        return (
+            self.status in ("blocked", "prevented")
+            or bool(self.context)
+            or self.decision is not None
+            or self.updated_input is not None
+            or not changes.isdisjoint(self.specific)
+        )
+
+    @property
+    def refuses(self) -> bool:
+        return self.status in ("blocked", "prevented") or self.decision == "deny"
+
+    def ran(self, event: str, tool_use_id: str | None = None) -> HookRan:
+        """The message that tells people of the run."""
+        return HookRan(
+            event=event,
+            outcome=self.status,
+            text=self.text or self.system_message,
+            hook_id=self.hook_id,
+            tool_use_id=tool_use_id,
+            duration_ms=self.duration_ms,
+            exit_code=self.exit_code,
+            changed=self.changed,
+            output=self.output,
+        )
+
+
+def strictest(outcomes: Iterable[HookOutcome]) -> HookOutcome | None:
+    """The decision that counts when several hooks decide: deny > defer > ask > allow."""
+    decided = [outcome for outcome in outcomes if outcome.decision is not None]
+    return min(decided, key=lambda each: STRICTEST_FIRST.index(each.decision or "allow"), default=None)
 
 
 class Hooks(Protocol):
     def wants(self, event: HookEvent) -> bool:
-        """Whether anything would run: asked before a payload is built, so that no hooks cost nothing."""
+        """Whether anything might run: asked before a payload is built, so that no hooks cost nothing."""
         ...
 
     async def run(self, call: HookCall) -> list[HookOutcome]:

@@ -178,6 +178,12 @@ class HookRan:
     event: str
     outcome: Literal["success", "blocked", "prevented", "error", "timeout"]
     text: str = ""
+    hook_id: str = ""
+    tool_use_id: str | None = None
+    duration_ms: int | None = None
+    exit_code: int | None = None
+    changed: bool = False
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

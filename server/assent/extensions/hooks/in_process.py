@@ -1,18 +1,18 @@
-"""In-process hooks (H): functions that hear of events and may answer, with matchers and timeouts.
+"""In-process hooks (H): functions that get events and may answer, with matchers and timeouts.
 
-They run in parallel and never raise: a crash or a timeout is an outcome, shown and without effect. Hooks that are
-commands or HTTP calls are for another provider of the same port (`types/hooks.py`).
+They run in parallel and never raise: a crash or a timeout is an outcome, shown and without effect. Hooks that files
+name are for another provider of the same port (`runner`).
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 import anyio
 
+from assent.extensions.hooks.matcher import matches
 from assent.types.hooks import HookCall, HookEvent, HookOutcome, Hooks
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ HookFunction = Callable[[HookCall], Awaitable[HookOutcome | None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
-    """`matcher` is a regular expression for the whole subject (a tool name); empty or `*` matches all."""
+    """`matcher` is written as in files: names, a regular expression, or nothing for all."""
 
     event: HookEvent
     run: HookFunction
@@ -33,14 +33,7 @@ class Hook:
     name: str = ""
 
     def matches(self, call: HookCall) -> bool:
-        if call.event != self.event:
-            return False
-        if self.matcher in ("", "*"):
-            return True
-        try:
-            return re.fullmatch(self.matcher, call.subject) is not None
-        except re.error:
-            return self.matcher == call.subject
+        return call.event == self.event and matches(self.matcher, call.event, call.subject)
 
 
 class InProcessHooks:
