@@ -23,7 +23,7 @@ def test_an_ask_is_answered_by_keys_and_never_takes_the_focus(start: Start) -> N
     editor = start()
     open_chat(editor)
     send(editor, "run `touch made`")
-    editor.see("Assent asks", "$ touch made", "n deny")
+    editor.see("Assent asks", "$ touch made", "Alt-n deny")
     window = editor.nvim.current.window.handle
     editor.type("iy<Esc>")  # typed for the prompt: it must not answer
     assert not (editor.project / "made").exists()

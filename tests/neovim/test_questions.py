@@ -36,7 +36,7 @@ def test_a_plan_is_shown_and_approved(newest: Start, model: FakeApi) -> None:
     editor.command("Assent mode plan")
     editor.see("· plan")
     send(editor, "plan a fix")
-    editor.see("Assent proposes a plan", "1. Fix the spelling", "2. Run the tests", "y approve the plan")
+    editor.see("Assent proposes a plan", "1. Fix the spelling", "2. Run the tests", "Alt-y approve the plan")
     editor.command("Assent answer")
     editor.type("y")
     editor.see("Now I may.", "### Plan")

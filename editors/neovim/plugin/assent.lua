@@ -66,6 +66,10 @@ local plugs = {
   prompt = "prompt",
   sessions = "sessions",
 }
+-- Answers from any buffer and mode, without going to the question.
+for name, answer in pairs({ Yes = "yes", No = "no", Always = "always" }) do
+  vim.keymap.set({ "n", "i", "x" }, ("<Plug>(Assent%s)"):format(name), ("<Cmd>Assent %s<CR>"):format(answer))
+end
 for name, arguments in pairs(plugs) do
   vim.keymap.set({ "n" }, ("<Plug>(assent-%s)"):format(name), ("<Cmd>Assent %s<CR>"):format(arguments))
 end

@@ -59,6 +59,7 @@ end
 ---@param most integer? how many lines to show at most
 ---@return string[] lines
 ---@return table<integer, string> highlights
+---@return boolean cut whether lines were left out
 function M.render(ask, most)
   local lines, highlights = {}, {}
   local title = ask.title
@@ -93,7 +94,8 @@ function M.render(ask, most)
       put(lines, highlights, ("%s: %s"):format(key, type(value) == "string" and value or vim.inspect(value)))
     end
   end
-  if most and #lines > most then
+  local cut = most ~= nil and #lines > most
+  if most and cut then
     local hidden = #lines - most
     lines = vim.list_slice(lines, 1, most)
     table.insert(lines, ("… %d more lines: press d to see them all"):format(hidden))
@@ -106,7 +108,7 @@ function M.render(ask, most)
   if rule then
     put(lines, highlights, ("s and a allow %s from now on"):format(rule.rule), "Comment")
   end
-  return lines, highlights
+  return lines, highlights, cut
 end
 
 ---@param ask table
@@ -127,7 +129,13 @@ end
 ---@param scope "session"|"project"
 local function with_rule(ask, scope)
   return function(question)
-    local suggestions = ask.suggestions or {}
+    local suggestions, known = {}, {}
+    for _, each in ipairs(ask.suggestions or {}) do -- one rule may be suggested for several scopes
+      if not known[each.rule] then
+        known[each.rule] = true
+        table.insert(suggestions, each)
+      end
+    end
     if #suggestions == 0 then
       return notice.tell("this cannot be allowed for good; answer it once", vim.log.levels.WARN)
     end
@@ -164,6 +172,21 @@ local function details(ask)
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = bufnr })
 end
 
+--- Allow, once all of it was shown.
+---@param ask table
+---@param allow fun(question: assent.Question)
+---@return fun(question: assent.Question)
+local function seen(ask, allow)
+  return function(question)
+    if not question.cut then
+      return allow(question)
+    end
+    question.cut = false
+    details(ask)
+    notice.tell("not all of this was shown; here it is. Answer it again to allow it")
+  end
+end
+
 local function once(question)
   questions.answer(question, { decision = "allow", scope = "once" })
 end
@@ -184,7 +207,8 @@ end
 ---@param params table
 ---@return table
 function M.permission(params)
-  local lines, highlights = M.render(params, MOST_LINES)
+  local lines, highlights, cut = M.render(params, MOST_LINES)
+  local allow = seen(params, once)
   if config.get().notify and not require("assent").visible() then
     notice.tell("waiting for you (:Assent answer): " .. lines[1])
   end
@@ -195,17 +219,24 @@ function M.permission(params)
       lines = lines,
       highlights = highlights,
       footer = M.footer(params),
+      cut = cut,
       keys = {
-        y = once,
-        s = with_rule(params, "session"),
-        a = with_rule(params, "project"),
+        y = allow,
+        s = seen(params, with_rule(params, "session")),
+        a = seen(params, with_rule(params, "project")),
         n = deny,
         r = deny_with_reason,
         d = function()
           details(params)
         end,
       },
-      quick = { allow = once, deny = deny },
+      quick = {
+        yes = { label = params.tool == "ExitPlanMode" and "approve the plan" or "once", run = allow },
+        no = { label = "deny", run = deny, unseen = true },
+        always = #(params.suggestions or {}) > 0
+            and { label = "always", run = seen(params, with_rule(params, "project")) }
+          or nil,
+      },
       waiting = {},
     }, params.requestId, resume)
   end) or { decision = "deny" }

@@ -147,6 +147,16 @@ local function log()
   vim.cmd.tabedit(vim.fn.fnameescape(newest[1]))
 end
 
+--- Answer the question that waits, from any buffer.
+---@param word assent.QuickAnswer
+local function quick(word)
+  return {
+    run = function()
+      require("assent.questions").quick(word)
+    end,
+  }
+end
+
 ---@class assent.Subcommand
 ---@field run fun(arguments: string[], options: table)
 ---@field complete (string[]|fun(): string[])?
@@ -246,13 +256,17 @@ M.subcommands = {
   answer = {
     run = function(arguments)
       local questions = require("assent.questions")
-      if arguments[1] then
-        return questions.quick(arguments[1])
+      local word = ({ allow = "yes", deny = "no" })[arguments[1]] or arguments[1]
+      if word then
+        return questions.quick(word)
       end
       questions.focus()
     end,
-    complete = { "allow", "deny" },
+    complete = { "allow", "deny", "always" },
   },
+  yes = quick("yes"),
+  no = quick("no"),
+  always = quick("always"),
   mode = {
     run = configure("mode", require("assent.protocol").modes),
     complete = require("assent.protocol").modes,

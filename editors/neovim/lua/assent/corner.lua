@@ -1,5 +1,7 @@
 --- The float in the corner that shows one question. It never takes the focus, covers neither a prompt nor the cursor,
 --- and takes half of the screen at most until it is gone into. What waits and what an answer does is for `questions`.
+local one_key = require("assent.one_key")
+
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("assent_ask")
@@ -11,6 +13,8 @@ local window
 local shown
 --- How many wait, with the one shown.
 local waiting = 0
+---@type string? the keys on the screen
+local footed
 
 ---@return boolean
 local function open()
@@ -61,13 +65,32 @@ local function covers_cursor(top, bottom, left)
   return here.row > top and here.row <= bottom and math.max(here.col, last.endcol) >= left
 end
 
+--- The answers that can be given where the user is: the question's own keys inside it, chords and commands elsewhere.
+---@param question assent.Question
+---@return string
+local function footer(question)
+  if inside() then
+    return question.footer
+  end
+  local answers = {}
+  for _, word in ipairs({ "yes", "always", "no" }) do
+    local quick = question.quick[word]
+    if quick then
+      table.insert(answers, ("%s %s"):format(one_key.label(word), quick.label))
+    end
+  end
+  table.insert(answers, ":Assent answer for more")
+  return " " .. table.concat(answers, " · ") .. " "
+end
+
 ---@param question assent.Question
 ---@return table
 local function place(question)
   local bottom = floor()
   local of = waiting > 1 and (" (1 of %d)"):format(waiting) or ""
-  local title = (" %s%s · :Assent answer "):format(question.title, of)
-  local width = math.max(vim.fn.strdisplaywidth(question.footer), vim.fn.strdisplaywidth(title)) + 2
+  local title = (" %s%s "):format(question.title, of)
+  local keys = footer(question)
+  local width = math.max(vim.fn.strdisplaywidth(keys), vim.fn.strdisplaywidth(title)) + 2
   for _, line in ipairs(question.lines) do
     width = math.max(width, vim.fn.strdisplaywidth(line) + 2)
   end
@@ -76,7 +99,7 @@ local function place(question)
   local needed = rows(question, width)
   local height = math.max(1, math.min(needed, most))
   if needed > height then
-    title = (" %s%s · more below · :Assent answer "):format(question.title, of)
+    title = (" %s%s · more below "):format(question.title, of)
   end
   local covered = covers_cursor(bottom - height - 2, bottom, vim.o.columns - width - 2)
   return {
@@ -86,9 +109,9 @@ local function place(question)
     col = vim.o.columns,
     width = width,
     height = height,
-    title = title, -- the keys below only work inside, where one gets on purpose: so it says how
+    title = title,
     title_pos = "left",
-    footer = question.footer,
+    footer = keys, -- those that work where the user is
     footer_pos = "left",
   }
 end
@@ -127,7 +150,9 @@ local function settle()
   if shown and open() then
     local wanted = place(shown)
     local now = vim.api.nvim_win_get_config(window --[[@as integer]])
-    if now.anchor ~= wanted.anchor or now.row ~= wanted.row or now.height ~= wanted.height then
+    local moved = now.anchor ~= wanted.anchor or now.row ~= wanted.row or now.height ~= wanted.height
+    if moved or footed ~= wanted.footer then
+      footed = wanted.footer
       vim.api.nvim_win_set_config(window --[[@as integer]], wanted)
     end
   end
@@ -157,6 +182,17 @@ function M.show(question, count)
     group = group,
     callback = vim.schedule_wrap(settle),
   })
+end
+
+--- Whether all of this question is on the screen.
+---@param question assent.Question
+---@return boolean
+function M.shows_all(question)
+  if shown ~= question or not open() then
+    return vim.t.assent_details == true
+  end
+  local width = vim.api.nvim_win_get_width(window --[[@as integer]])
+  return rows(question, width) <= vim.api.nvim_win_get_height(window --[[@as integer]])
 end
 
 --- Go into it, to answer with its keys.

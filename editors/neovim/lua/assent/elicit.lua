@@ -152,7 +152,7 @@ function M.elicit(params)
       highlights = highlights,
       footer = " <CR> answer · n decline ",
       keys = { ["<CR>"] = start, y = start, n = decline },
-      quick = { deny = decline },
+      quick = { no = { label = "decline", run = decline, unseen = true } },
       waiting = {},
     }, params.requestId, resume)
   end) or { action = "cancel" }

@@ -1,8 +1,9 @@
---- What waits for the user's answer: a queue whose first entry the corner shows. No key typed for a buffer can answer
---- it; `:Assent answer` or its <Plug> goes into it on purpose. What a question looks like and what its keys do is for
---- `ask`, `elicit` and `dialog`.
+--- What waits for the user's answer: a queue whose first entry the corner shows. No text typed for a buffer can answer
+--- it: `:Assent answer` goes to it, and the keys of `one_key` are chords. What a question looks like and what its keys
+--- do is for `ask`, `elicit` and `dialog`.
 local corner = require("assent.corner")
 local notice = require("assent.notice")
+local one_key = require("assent.one_key")
 
 local M = {}
 
@@ -13,8 +14,14 @@ local M = {}
 ---@field highlights table<integer, string>
 ---@field footer string
 ---@field keys table<string, fun(question: assent.Question)>
----@field quick table<string, fun(question: assent.Question)> what `:Assent answer WORD` does
+---@field cut boolean? whether its lines are not all of it, and the rest was not shown yet
+---@field quick table<assent.QuickAnswer, assent.Quick> answers that can be given from any buffer
 ---@field waiting table<string, fun(result: table)> who asked, by requestId
+
+---@class assent.Quick
+---@field label string
+---@field run fun(question: assent.Question)
+---@field unseen boolean? whether it may be given before all of the question was on the screen
 
 ---@type assent.Question[] the first is the one on the screen
 local queue = {}
@@ -60,8 +67,10 @@ end
 function M.show()
   local first = queue[1]
   if first then
+    one_key.map()
     corner.show(first, #queue)
   else
+    one_key.unmap()
     corner.hide()
   end
   vim.cmd.redrawstatus({ bang = true }) -- it may count what waits
@@ -130,16 +139,22 @@ function M.focus()
   corner.enter(queue[1], #queue)
 end
 
----@param word string
+--- Answer the question on the screen from wherever the user is; the focus stays there.
+---@param word assent.QuickAnswer
 function M.quick(word)
   local first = queue[1]
   if not first then
     return notice.tell("nothing is waiting for an answer")
   end
-  if not first.quick[word] then
+  local quick = first.quick[word]
+  if not quick then
     return notice.tell("this question has other answers; :Assent answer shows them")
   end
-  first.quick[word](first)
+  if not quick.unseen and not corner.shows_all(first) then
+    corner.enter(first, #queue)
+    return notice.tell("not all of this was on the screen; here it is. The keys below answer it")
+  end
+  quick.run(first)
 end
 
 vim.api.nvim_create_autocmd({ "VimResized", "WinNew", "WinClosed", "TabEnter" }, {
