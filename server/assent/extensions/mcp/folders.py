@@ -59,7 +59,6 @@ class McpFolders:
                 environment=lambda config: {**self._environment(config, folder), MARKER: pipe.marker},
                 roots=lambda: self._roots(folder),
                 credentials=str(self._places.credentials),
-                answer=lambda message: self._folders[folder].answer(message),
                 changed=lambda: self._changed(folder),
                 sleep=self._sleep,
             )

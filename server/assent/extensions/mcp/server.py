@@ -46,7 +46,6 @@ class Surroundings:
     environment: Callable[[ServerConfig], Mapping[str, str]]
     roots: Callable[[], Sequence[str]]  # URIs
     credentials: str  # folder
-    answer: Answer
     changed: Callable[[], None]
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     client_metadata_url: str = ""
@@ -139,7 +138,7 @@ class Server:
         self._say("connecting")
         try:
             said: Json = await self._around.pipe.request(
-                "connect", server=self.key, config=self._worker_config(sign_in), answer=self._answer
+                "connect", server=self.key, config=self._worker_config(sign_in)
             )
             tools = await self._request("list", kind="tools")
             prompts: Sequence[Json] = ()
@@ -316,13 +315,12 @@ class Server:
         self._pasted.set_result(redirect)
         return True
 
-    async def _answer(self, message: Json) -> Json:
-        if message["kind"] != "signIn":
-            return await self._around.answer(message)
+    async def shown_sign_in(self, url: str) -> Json:
+        """The worker wants this address opened; it stops waiting for us when the browser reached it by itself."""
         if self._sign_in is None or self._pasted is None:
             return {"action": "cancel"}
         if not self._sign_in.done():
-            self._sign_in.set_result(str(message["params"]["url"]))
+            self._sign_in.set_result(url)
         return {"pasted": await self._pasted}
 
     # --- the end -----------------------------------------------------------------------------------------------------

@@ -228,6 +228,9 @@ class Servers:
 
     async def answer(self, message: Json) -> Json:
         """A question of a server that belongs to no call."""
+        if message["kind"] == "signIn":
+            server = self._servers.get(self._name_of(str(message["server"])))
+            return await server.shown_sign_in(str(message["params"]["url"])) if server else {"action": "cancel"}
         if not self._people:
             return {"action": "cancel", "error": "nobody is there to answer"}
         return await answered(message, self._people[-1], self._name_of(str(message["server"])))

@@ -21,7 +21,14 @@ import anyio.to_thread
 import httpx2
 import orjson
 from mcp.client.auth import OAuthClientProvider
-from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
 from pydantic import AnyUrl
 
 from assent.extensions.mcp.worker.web import Refused
@@ -139,8 +146,29 @@ class Provider(OAuthClientProvider):
     credentials: Credentials
 
     async def _initialize(self) -> None:
+        """Besides tokens, what the SDK keeps in memory only: when they end, and who issued them."""
         await super()._initialize()
-        self.context.token_expiry_time = (await self.credentials.load()).get("until")
+        kept = await self.credentials.load()
+        self.context.token_expiry_time = kept.get("until")
+        if "issuer" in kept and self.context.oauth_metadata is None:
+            with contextlib.suppress(ValueError):
+                self.context.oauth_metadata = OAuthMetadata.model_validate(kept["issuer"])
+                self.context.auth_server_url = kept.get("issuerUrl")
+                if kept.get("resource"):
+                    self.context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(
+                        kept["resource"]
+                    )
+
+    async def _handle_token_response(self, response: httpx2.Response) -> None:
+        await super()._handle_token_response(response)
+        context = self.context
+        if context.oauth_metadata is not None:
+            resource = context.protected_resource_metadata
+            await self.credentials.store(
+                issuer=context.oauth_metadata.model_dump(mode="json", exclude_none=True),
+                issuerUrl=context.auth_server_url,
+                resource=resource.model_dump(mode="json", exclude_none=True) if resource is not None else None,
+            )
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         if not self._initialized:

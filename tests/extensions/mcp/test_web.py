@@ -1,0 +1,189 @@
+"""Servers over HTTP: both eras, HTTP+SSE, headers from a command, and OAuth with a server of our own on loopback."""
+
+import asyncio
+import json
+import stat
+import urllib.error
+import urllib.request
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from assent.types.errors import ToolError
+from assent.types.mcp import McpCall, McpResult
+from mcpserver.stage import Stage, stage
+from mcpserver.web import Site, site
+
+
+@pytest.fixture
+async def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Stage, None]:
+    monkeypatch.setenv("ASSENT_MCP_KEYRING", "off")
+    async with stage(tmp_path) as staged:
+        yield staged
+
+
+async def use(scene: Stage, tool: str, **arguments: object) -> McpResult:
+    offer = scene.offer()
+    spec = (await offer.search(f"select:mcp__web__{tool}", 1)).loaded[0]
+    return await offer.call(spec, arguments, McpCall())
+
+
+def text(result: McpResult) -> str:
+    return "\n".join(str(block.get("text", "")) for block in result.blocks)
+
+
+async def connected(scene: Stage, served: Site, path: str = "/mcp", kind: str = "http", **more: object) -> None:
+    scene.add("web", {"type": kind, "url": served.url + path, **more})
+    scene.servers.begin()
+    await scene.servers.named("web").connected()
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_server_over_http_is_used_in_either_era(scene: Stage, era: str) -> None:
+    with site(era=era) as served:
+        await connected(scene, served)
+        assert scene.servers.summaries()[0]["era"] == era
+        assert "echo: hello" in text(await use(scene, "echo", text="hello"))
+        if era == "modern":
+            headers = {name.lower(): value for name, value in served.requests[-1][2].items()}
+            assert headers["mcp-protocol-version"] == "2026-07-28"
+            assert headers["mcp-method"] == "tools/call"
+            assert headers["mcp-name"] == "echo"
+
+
+async def test_the_older_transport_is_used_when_asked_for_and_when_nothing_else_answers(scene: Stage) -> None:
+    with site(sse_only=True) as served:
+        await connected(scene, served, "/sse", "sse")
+        assert "echo: old" in text(await use(scene, "echo", text="old"))
+        scene.add("other", {"type": "http", "url": served.url + "/sse"})
+        scene.servers.refresh()
+        await scene.servers.named("other").connected()
+        assert scene.status("other") == "connected"
+
+
+async def test_a_command_supplies_headers(scene: Stage) -> None:
+    with site() as served:
+        command = 'printf \'{"X-Who": "%s"}\' "$CLAUDE_CODE_MCP_SERVER_NAME"'
+        await connected(scene, served, headers={"X-Static": "1"}, headersHelper=command)
+        assert (served.requests[-1][2]["X-Who"], served.requests[-1][2]["X-Static"]) == ("web", "1")
+
+
+async def test_an_answer_of_a_hundred_megabytes_is_cut_off(scene: Stage) -> None:
+    with site() as served:
+        await connected(scene, served)
+        with pytest.raises(ToolError):
+            await use(scene, "huge")
+        assert "echo: after" in text(await use(scene, "echo", text="after"))
+
+
+# --- OAuth -----------------------------------------------------------------------------------------------------------
+
+
+def browse(address: str) -> str:
+    """What a browser does: it follows the redirect to our loopback address. Gives the page's text."""
+    with urllib.request.urlopen(address, timeout=30) as page:
+        return page.read().decode()
+
+
+def redirected(address: str) -> str:
+    """Where the authorization server sends the browser, without going there."""
+
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None: ...
+
+    try:
+        urllib.request.build_opener(Stay).open(address, timeout=30)
+    except urllib.error.HTTPError as answer:
+        return answer.headers["Location"]
+    raise AssertionError("no redirect")
+
+
+async def refused(scene: Stage, served: Site) -> None:
+    scene.add("web", {"type": "http", "url": f"{served.url}/mcp"})
+    scene.servers.begin()
+    await scene.until(lambda: scene.status("web") == "needsAuth")
+
+
+async def test_a_server_that_needs_a_sign_in_says_so_and_asks_nobody(scene: Stage) -> None:
+    with site(oauth=True) as served:
+        await refused(scene, served)
+        assert served.clients == {}, "nothing is registered before the user wants to sign in"
+
+
+async def test_signing_in_registers_authorizes_and_keeps_the_tokens_for_the_user_alone(scene: Stage) -> None:
+    with site(oauth=True) as served:
+        await refused(scene, served)
+        address = await scene.servers.named("web").sign_in()
+        assert "signed in" in await asyncio.to_thread(browse, address)
+        await scene.until(lambda: scene.status("web") == "connected")
+        assert "echo: me" in text(await use(scene, "echo", text="me"))
+        client = next(iter(served.clients.values()))
+        assert client["application_type"] == "native"
+        files = list((scene.place / "credentials").glob("*.json"))
+        assert stat.S_IMODE(files[0].stat().st_mode) == 0o600
+        await scene.folders.aclose()
+        scene.folders = scene.make()
+        assert "echo: again" in text(await use(scene, "echo", text="again")), "the next start needs no sign-in"
+
+
+async def test_the_address_can_be_pasted_back_where_the_browser_cannot_reach_us(scene: Stage) -> None:
+    with site(oauth=True) as served:
+        await refused(scene, served)
+        server = scene.servers.named("web")
+        address = await server.sign_in()
+        assert server.paste(await asyncio.to_thread(redirected, address))
+        await scene.until(lambda: scene.status("web") == "connected")
+
+
+async def test_an_answer_of_another_issuer_is_refused(scene: Stage) -> None:
+    with site(oauth=True, iss="https://evil.example") as served:
+        await refused(scene, served)
+        address = await scene.servers.named("web").sign_in()
+        await asyncio.to_thread(browse, address)
+        await scene.until(lambda: scene.status("web") == "failed")
+        assert served.access == {}
+
+
+async def test_a_client_that_was_registered_beforehand_is_used(scene: Stage) -> None:
+    with site(oauth=True, register=False) as served:
+        served.clients["mine"] = {}
+        scene.add("web", {"type": "http", "url": f"{served.url}/mcp", "oauth": {"clientId": "mine"}})
+        scene.servers.begin()
+        await scene.until(lambda: scene.status("web") == "needsAuth")
+        address = await scene.servers.named("web").sign_in()
+        assert "client_id=mine" in address
+        await asyncio.to_thread(browse, address)
+        await scene.until(lambda: scene.status("web") == "connected")
+
+
+async def test_two_programs_refresh_one_after_the_other_so_no_token_family_is_revoked(scene: Stage) -> None:
+    with site(oauth=True) as served:
+        await refused(scene, served)
+        await asyncio.to_thread(browse, await scene.servers.named("web").sign_in())
+        await scene.until(lambda: scene.status("web") == "connected")
+        await scene.folders.aclose()
+        kept = next((scene.place / "credentials").glob("*.json"))
+        values = json.loads(kept.read_text())
+        kept.write_text(json.dumps({**values, "until": 1.0}))
+        served.expire()
+        scene.folders, other = scene.make(), scene.make()
+        try:
+            both = [folders.at(scene.folder).named("web") for folders in (scene.folders, other)]
+            await asyncio.gather(*(server.connected() for server in both))
+            assert [server.status for server in both] == ["connected", "connected"]
+        finally:
+            await other.aclose()
+        assert (served.refreshes, served.revoked) == (1, False)
+
+
+async def test_a_call_that_needs_more_rights_says_that_a_sign_in_is_needed(scene: Stage) -> None:
+    with site(oauth=True) as served:
+        await refused(scene, served)
+        await asyncio.to_thread(browse, await scene.servers.named("web").sign_in())
+        await scene.until(lambda: scene.status("web") == "connected")
+        await scene.folders.aclose()
+        scene.folders = scene.make()
+        with pytest.raises(ToolError, match="sign-in"):
+            await use(scene, "secret")
+        assert scene.status("web") == "needsAuth"
