@@ -15,11 +15,12 @@ from typing import Any
 
 import orjson
 
-from assent.engine.config import Deps, QueryEngineConfig, ToolServices
+from assent.engine.config import EngineConfig
 from assent.engine.query_engine import QueryEngine
+from assent.engine.services import Services
 from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
-from assent.tools.tool import SessionState, ToolContext
+from assent.tools.tool import SessionState, ToolContext, ToolServices
 from assent.types import codec
 from assent.types.messages import AssistantFinal, AssistantMessage, Message, StreamEvent, ToolStarted
 from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
@@ -85,16 +86,11 @@ class Durable:
 
 def _engine(model: Model, folder: Path, **config: Any) -> QueryEngine:
     info = ModelInfo(id="m", context_window=10_000_000)
-    return QueryEngine(
-        QueryEngineConfig(
-            deps=Deps(call_model=model, model_info=lambda _model: info),
-            cwd=str(folder),
-            model="m",
-            tools=[Read()],
-            services=ToolServices(workspace=DiskWorkspace()),
-            **config,
-        )
+    read = (Read(),)
+    services = Services(
+        call_model=model, model_info=lambda _model: info, workspace=DiskWorkspace(), tools=lambda: read, **config
     )
+    return QueryEngine(EngineConfig(cwd=str(folder), model="m"), services)
 
 
 async def _turn(engine: QueryEngine) -> list[Message]:
@@ -105,7 +101,10 @@ async def _bare(folder: Path, steps: int) -> list[float]:
     """The same answers and reads with nothing around them."""
     model, read = Model(folder, steps), Read()
     context = ToolContext(
-        session_id="s", tool_use_id="t", state=SessionState(cwd=str(folder)), workspace=DiskWorkspace()
+        session_id="s",
+        tool_use_id="t",
+        state=SessionState(cwd=str(folder)),
+        services=ToolServices(workspace=DiskWorkspace()),
     )
     for _ in range(steps + 1):
         async for event in model(ModelRequest(model="m", messages=())):
@@ -137,8 +136,8 @@ async def _streaming() -> tuple[float, float]:
         async for _event in _deltas(None):
             pass
         floor.append(1e6 * (time.process_time() - began) / DELTAS)
-        config = QueryEngineConfig(deps=Deps(call_model=_deltas), cwd="/", model="m", include_partial_messages=True)
-        engine = QueryEngine(config)
+        config = EngineConfig(cwd="/", model="m", include_partial_messages=True)
+        engine = QueryEngine(config, Services(call_model=_deltas))
         began = time.process_time()
         await _turn(engine)
         ours.append(1e6 * (time.process_time() - began) / DELTAS)

@@ -14,7 +14,7 @@ from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.process.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
 from assent.tools.search.ripgrep import system_program
-from assent.tools.tool import SessionState, ToolContext
+from assent.tools.tool import SessionState, ToolContext, ToolServices
 
 FILES = 50_000
 ROUNDS = 15
@@ -80,7 +80,10 @@ class _Session:
     async def call(self, name: str, **raw: Any) -> None:
         state = SessionState(cwd=self.cwd)
         ctx = ToolContext(
-            session_id="b", tool_use_id="t", state=state, workspace=self.workspace, roots=(self.cwd,), jobs=self.jobs
+            session_id="b",
+            tool_use_id="t",
+            state=state,
+            services=ToolServices(workspace=self.workspace, roots=lambda: (self.cwd,), jobs=self.jobs),
         )
         tool = self.tools[name]
         await tool.call(tool.parse(raw), ctx)

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
-from weakref import WeakValueDictionary
 
 from assent.context.microcompact import endpoint_edit
 from assent.context.thresholds import thresholds
@@ -19,12 +18,11 @@ from assent.editor.client import ClientEdits, NoClient
 from assent.editor.editor import Editor
 from assent.editor.proposal import Origin
 from assent.editor.proposal import Review as ReviewMode
-from assent.engine.config import BackgroundCall, Deps, QueryEngineConfig, TaskBudget, ToolServices
-from assent.engine.query_engine import QueryEngine
+from assent.engine.config import BackgroundCall, EngineConfig
+from assent.engine.services import Services
 from assent.engine.side_calls import SideCalls
 from assent.extensions import agents, commands
 from assent.extensions.auto_memory import AutoMemory
-from assent.extensions.git_context import git_context
 from assent.extensions.hooks import InProcessHooks
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
@@ -36,9 +34,8 @@ from assent.permissions.explain import explain
 from assent.permissions.managed import ManagedPolicy
 from assent.permissions.rules import RuleSet, parse_rule
 from assent.permissions.shell import judge as shell
-from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
+from assent.sessions.deps import Judgement, SessionDeps
 from assent.sessions.hub import Sessions
-from assent.sessions.live.own_commands import run_unasked
 from assent.storage import paths
 from assent.storage.files import write_atomically
 from assent.storage.settings import Settings, SettingsFiles
@@ -49,11 +46,11 @@ from assent.tools.process import sandbox
 from assent.tools.process.fence import Fences
 from assent.tools.process.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
-from assent.tools.tool import AnyTool, ToolContext
+from assent.tools.tool import AnyTool, Summarise
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
-from assent.types.permissions import Action, Decision, Verdict
-from assent.types.ports import CanUseTool, ToolCall, Workspace
+from assent.types.permissions import Action, Decision
+from assent.types.ports import ToolCall, Workspace
 from assent.types.private_files import tighten
 from assent.types.usage import Usage
 
@@ -73,7 +70,8 @@ class Options:
     interactive: bool = True
     settings: Json | None = None
     api_key: str | None = None  # handed over by the editor
-    source_seconds: float = 0.25  # how long the first prompt of a session waits for memory and git
+    source_seconds: float = 0.25  # how long the first prompt of a session waits for memory
+    context_seconds: float = 0.0  # and for git; what is later follows as an attachment
 
 
 def build(host: "Host", *, options: Options) -> "App":
@@ -115,7 +113,6 @@ class App:
         self.models = Models(self._model_settings(options), offline_only=options.offline)
         self.models.secrets()  # from here on they are held back from logs, index, spilled results and exports
         self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model, book=self._book)
-        self._engines: WeakValueDictionary[str, QueryEngine] = WeakValueDictionary()
         self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home), auto=_notes)
         self.hooks = InProcessHooks()  # for whoever embeds the program; what settings name is still to come
         self._fences = Fences(home=self._home, own=_own_dirs())
@@ -197,7 +194,8 @@ class App:
 
     def _session_deps(self) -> SessionDeps:
         return SessionDeps(
-            engine=self._engine,
+            services=self._services,
+            configured=self._configured,
             tools=self._tools,
             decide=self._decide,
             workspace=self._workspace,
@@ -223,116 +221,57 @@ class App:
             ],
             mcp_servers=self.mcp_servers,
             parse_rule=parse_rule,
-            hooks=self.hooks,
+            judging=self._judging,
             classify=self.side_calls.classify,
             secrets=self.models.secrets,
             interactive=self._interactive,
         )
 
-    def _engine(self, spec: EngineSpec) -> QueryEngine:
-        options, settings = spec.options, spec.settings
+    def _services(self, session_id: str, cwd: str) -> Services:
+        """What the program provides to the engine of one session."""
+        return Services(
+            call_model=self.models.call,
+            model_info=self.models.info,
+            source_seconds=self._options.source_seconds,
+            context_seconds=self._options.context_seconds,
+            search_web=None if self.models.offline else partial(self.side_calls.search, session_id),
+            summariser=partial(self._summariser, session_id, cwd),
+            commands=lambda: commands.BUILT_IN,
+            agents=lambda: agents.BUILT_IN,
+            hooks=self.hooks,
+            memory=self._memory,
+            auto_memory=AutoMemory(_notes(cwd), write=write_atomically, secrets=self.models.secrets),
+        )
+
+    def _configured(self, config: EngineConfig, settings: Settings) -> EngineConfig:
+        """What the settings and the models say of an engine, beside what the user chose for the session."""
         wanted = cast("dict[str, bool]", settings.get("backgroundCalls", {}))
-        services = ToolServices(
-            workspace=spec.workspace,
-            roots=spec.roots,
-            editor=spec.editor,
-            jobs=spec.jobs,
-            spill=spec.spill,
-            env=spec.env,
-            search_web=None if self.models.offline else partial(self.side_calls.search, spec.session_id),
-            summarise=partial(self.side_calls.read_page, spec.session_id) if wanted.get("summary") else None,
-        )
-        engine = QueryEngine(
-            QueryEngineConfig(
-                deps=Deps(
-                    call_model=self.models.call,
-                    model_info=self.models.info,
-                    source_seconds=self._options.source_seconds,
-                ),
-                session_id=spec.session_id,
-                cwd=spec.state.cwd,
-                model=options.model,
-                fallback_model=options.fallback_model,
-                small_model=settings.get("smallModel") or self.models.small_model,
-                tools=spec.tools,
-                commands=commands.BUILT_IN,
-                agents=agents.BUILT_IN,
-                can_use_tool=spec.can_use_tool if self._acp is None else self._shown(self._acp, spec),
-                get_app_state=lambda: spec.state,
-                initial_messages=spec.initial_messages,
-                snipped=spec.snipped,
-                collapsed=spec.collapsed,
-                restored=spec.restored,
-                spent=spec.spent,
-                custom_system_prompt=options.custom_system_prompt,
-                append_system_prompt=options.append_system_prompt,
-                thinking=options.thinking,
-                effort=options.effort,
-                max_turns=options.max_turns,
-                max_budget_usd=options.max_budget_usd,
-                task_budget=TaskBudget(total=options.task_budget) if options.task_budget else None,
-                json_schema=options.json_schema,
-                include_partial_messages=True,
-                handle_elicitation=spec.handle_elicitation,
-                abort=spec.abort,
-                orphaned_permission=spec.orphaned_permission,
-                interactive=spec.interactive,
-                waited_seconds=spec.waited_seconds,
-                services=services,
-                transcript=spec.transcript,
-                hooks=self.hooks,
-                memory=self._memory if settings.typed.memory else None,
-                auto_memory=self._auto_memory(spec),
-                system_context=partial(git_context, partial(self._run_unasked, spec)),
-                take_queued=spec.take_queued,
-                take_decisions=spec.take_decisions,
-                background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
-                publish=spec.publish,
-                cache_seconds=CACHE_LIFE[self.models.cache],
-                context_edits=self._context_edits(spec),
-                persistent=settings.typed.persistent_retry,
-                key_source=self.models.credentials.source,
-            )
-        )
-        self._engines[spec.session_id] = engine
-        return engine
-
-    async def _run_unasked(self, spec: EngineSpec, command: str) -> str:
-        """For our own reading: judged by the session's rules, run by its tools."""
-        context = replace(
-            self._context(spec.state.cwd, spec.settings), roots=spec.roots, trusted=spec.trusted, interactive=False
-        )
-        return await run_unasked(
-            command,
-            decide=lambda action: decide(action, context),
-            tools=spec.tools,
-            context=ToolContext(
-                session_id=spec.session_id,
-                tool_use_id="",
-                state=spec.state,
-                workspace=self.disk,  # nothing of the editor's is saved for it
-                roots=spec.roots,
-                jobs=spec.jobs,
-            ),
+        return replace(
+            config,
+            small_model=settings.get("smallModel") or self.models.small_model,
+            memory=settings.typed.memory,
+            background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
+            cache_seconds=CACHE_LIFE[self.models.cache],
+            context_edits=self._context_edits(config.model, settings),
+            persistent=settings.typed.persistent_retry,
+            key_source=self.models.credentials.source,
         )
 
-    def _context_edits(self, spec: EngineSpec) -> tuple[Json, ...]:
+    def _summariser(self, session_id: str, cwd: str) -> Summarise | None:
+        wanted = cast("dict[str, bool]", self.settings.load(cwd, trust=self.trust.of(cwd)).get("backgroundCalls", {}))
+        return partial(self.side_calls.read_page, session_id) if wanted.get("summary") else None
+
+    def _context_edits(self, model: str, settings: Settings) -> tuple[Json, ...]:
         """What the endpoint is asked to take out of the model's view, when the user says that theirs can (C3)."""
-        if self.models.offline or not spec.settings.typed.context_edits:
+        if self.models.offline or not settings.typed.context_edits:
             return ()
-        return (endpoint_edit(thresholds(self.models.info(spec.options.model))),)
-
-    def _auto_memory(self, spec: EngineSpec) -> AutoMemory | None:
-        """Where opted-in background calls keep their notes of this workspace."""
-        if not spec.settings.typed.memory:
-            return None
-        return AutoMemory(_notes(spec.state.cwd), write=write_atomically, secrets=self.models.secrets)
+        return (endpoint_edit(thresholds(self.models.info(model))),)
 
     def _book(self, session_id: str, model: str, usage: Usage, cost_usd: float) -> None:
         """A call beside the conversation counts as the session's (Q9)."""
-        engine = self._engines.get(session_id)
-        if engine is not None:
-            engine.book(model, usage, cost_usd)
+        session = self.sessions.live.get(session_id)
+        if session is not None:
+            session.turns.book(model, usage, cost_usd)
 
     def _tools(self, cwd: str, current: Callable[[], Judgement]) -> Sequence[AnyTool]:
         """Searches and fetches ask for the rules when they begin: those may change while the tools live."""
@@ -363,14 +302,10 @@ class App:
             return self._acp.workspace(self.disk, lambda: origin().session_id)
         return self.editor.workspace(origin=origin, review=review)
 
-    def _shown(self, host: "AcpHost", spec: EngineSpec) -> CanUseTool:
-        """An ask carries no proposal there, so whoever asks looks at the call itself."""
-
-        async def can_use_tool(call: ToolCall) -> Verdict:
-            host.judging(spec.session_id, call)
-            return await spec.can_use_tool(call)
-
-        return can_use_tool
+    def _judging(self, session_id: str, call: ToolCall) -> None:
+        """Over ACP an ask carries no proposal, so its front looks at the call itself."""
+        if self._acp is not None:
+            self._acp.judging(session_id, call)
 
     async def _snapshot(self, origin: Origin, path: str, file: Any) -> None:
         session = self.sessions.live.get(origin.session_id)
@@ -396,7 +331,7 @@ class App:
             policy=self._policy.current(),
             tools=frozenset(judgement.tools),
             disabled_tools=dict.fromkeys(hidden, "it is switched off in this session"),
-            interactive=self._interactive,
+            interactive=judgement.interactive,
             unfenced=self._fences.trouble((judgement.cwd, *judgement.roots), scope=_scope(judgement.settings)),
         )
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
-from assent.engine.config import ToolServices
 from assent.engine.input import mentions, parse_token_budget
 from assent.extensions.memory import MemoryFiles
 from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
-from assent.tools.tool import SessionState, ToolContext, ToolOutput
+from assent.tools.tool import SessionState, ToolContext, ToolOutput, ToolServices
 from assent.types.blocks import Json, text_block
 from assent.types.messages import Attachment, Message, ToolStarted, UserMessage
 from enginekit import Echo, Stage, TurnLog
@@ -134,7 +132,7 @@ async def test_a_file_that_changed_since_it_was_read_is_told_once(tmp_path: Path
     async with Stage(
         tools=[Read(), Touch(), Echo()],
         cwd=str(tmp_path),
-        get_app_state=lambda: state,
+        state=lambda: state,
         services=ToolServices(workspace=DiskWorkspace()),
     ) as stage:
         stage.api.reply(tool("Read", file_path=str(path)))
@@ -185,7 +183,7 @@ async def test_mentioned_files_come_with_the_prompt_and_are_not_attached_twice(t
 
 async def test_plan_mode_is_remembered() -> None:
     state = SessionState(cwd="/project", mode="plan")
-    async with Stage(tools=[Echo()], get_app_state=lambda: state) as stage:
+    async with Stage(tools=[Echo()], state=lambda: state) as stage:
         stage.api.reply(text("ok"))
         turn = await stage.turn()
         assert kinds(turn) == ["plan_mode"]
@@ -195,7 +193,7 @@ async def test_plan_mode_is_remembered() -> None:
 async def test_a_todo_list_nobody_touches_is_shown_again() -> None:
     items: list[Json] = [{"content": "write the tests", "status": "pending"}]
     state = SessionState(cwd="/project", todos=items)
-    async with Stage(tools=[Echo()], get_app_state=lambda: state) as stage:
+    async with Stage(tools=[Echo()], state=lambda: state) as stage:
         for number in range(11):
             stage.api.reply(tool("Echo", text=str(number)))
         stage.api.reply(text("ok"))
@@ -206,9 +204,7 @@ async def test_a_todo_list_nobody_touches_is_shown_again() -> None:
 async def test_a_session_that_goes_on_past_midnight_is_told() -> None:  # Q8
     async with Stage(tools=[Echo()]) as stage:
         now = [1_700_000_000.0]
-        deps = replace(stage.engine.config.deps, now=lambda: now[0])
-        engine = stage.new_engine()
-        engine.config = replace(engine.config, deps=deps)
+        engine = stage.new_engine(now=lambda: now[0])
         stage.api.reply(text("ok"))
         await stage.turn("one", engine=engine)
         now[0] += 86_400

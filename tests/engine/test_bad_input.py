@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from assent.engine.config import ToolServices
 from assent.extensions.commands import BUILT_IN
 from assent.storage.spill import SpillFolder
+from assent.tools.tool import ToolServices
 from enginekit import Change, Echo, Stage
 from fakeapi import text, tool
 

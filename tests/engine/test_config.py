@@ -7,11 +7,13 @@ from pathlib import Path
 
 from assent.context.microcompact import endpoint_edit
 from assent.context.thresholds import thresholds
-from assent.engine.config import OrphanedPermission, TaskBudget, ToolServices
+from assent.engine.config import TaskBudget
+from assent.engine.past import OrphanedPermission
 from assent.extensions.commands import BUILT_IN
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.extensions.memory import MemoryFile
 from assent.storage.spill import SpillFolder
+from assent.tools.tool import ToolServices
 from assent.types.blocks import Json, text_block
 from assent.types.hooks import HookCall, HookOutcome
 from assent.types.messages import (
@@ -131,7 +133,7 @@ async def test_an_orphaned_ask_is_put_once_more_and_then_denied() -> None:  # Q1
     ]
     async with Stage(tools=[Change()]) as stage:
         orphan = OrphanedPermission(tool_use_id="toolu_o", tool="Change", input={"text": "x"})
-        engine = stage.new_engine(initial_messages=history, orphaned_permission=orphan, can_use_tool=person)
+        engine = stage.new_engine(messages=history, orphans=(orphan,), can_use_tool=person)
         for prompt in ("go on", "and on"):
             stage.api.reply(text("all right"))
             turn = await stage.turn(prompt, engine=engine)
@@ -149,7 +151,7 @@ async def test_an_orphaned_ask_that_is_allowed_runs_its_call() -> None:  # Q11
     ]
     async with Stage(tools=[change]) as stage:
         orphan = OrphanedPermission(tool_use_id="toolu_o", tool="Change", input={"text": "x"})
-        engine = stage.new_engine(initial_messages=history, orphaned_permission=orphan)
+        engine = stage.new_engine(messages=history, orphans=(orphan,))
         stage.api.reply(text("done"))
         await stage.turn("go on", engine=engine)
         assert change.log == ["x"]
@@ -164,7 +166,7 @@ async def test_a_call_orphaned_by_a_crash_gets_an_error_result_on_resume() -> No
     ]
     async with Stage(tools=[Change()]) as stage:
         stage.api.reply(text("ok"))
-        await stage.turn("go on", engine=stage.new_engine(initial_messages=history))
+        await stage.turn("go on", engine=stage.new_engine(messages=history))
         block = stage.api.calls[0].tool_results["toolu_o"]
         assert block["is_error"] and "may have run in part" in block["content"]
 

@@ -6,13 +6,13 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
-from assent.engine.config import McpClient, Summary, ToolServices
+from assent.engine.services import McpClient, Summary
 from assent.extensions.commands import BUILT_IN
 from assent.model import catalog
 from assent.model.requests import build, decoded
 from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
-from assent.tools.tool import ReadMark
+from assent.tools.tool import ReadMark, ToolServices
 from assent.types.messages import CompactBoundary, PermissionDenial, SystemInit, UserMessage
 from assent.types.ports import ModelRequest
 from assent.types.usage import Usage
@@ -24,13 +24,7 @@ async def test_ids_times_and_durations_come_from_the_deps() -> None:  # Q2 deps
     async with Stage(tools=[Echo()]) as stage:
         ids = (f"id{number}" for number in itertools.count())
         ticks = itertools.count(100.0, 0.5)
-        engine = stage.new_engine()
-        engine.config = replace(
-            engine.config,
-            deps=replace(
-                engine.config.deps, new_id=lambda: next(ids), now=lambda: 1_700_000_000.0, clock=lambda: next(ticks)
-            ),
-        )
+        engine = stage.new_engine(new_id=lambda: next(ids), now=lambda: 1_700_000_000.0, clock=lambda: next(ticks))
         stage.api.reply(tool("Echo", text="a"))
         stage.api.reply(text("ok"))
         turn = await stage.turn(engine=engine)
@@ -46,9 +40,9 @@ async def test_the_time_that_people_took_is_not_the_turns() -> None:
     for waited in (itertools.repeat(7.0), itertools.count(7.0, 0.5)):
         async with Stage(tools=[Echo()]) as stage:
             ticks = itertools.count(100.0, 0.5)
-            engine = stage.new_engine()
-            deps = replace(engine.config.deps, clock=lambda ticks=ticks: next(ticks))
-            engine.config = replace(engine.config, deps=deps, waited_seconds=lambda waited=waited: next(waited))
+            engine = stage.new_engine(
+                clock=lambda ticks=ticks: next(ticks), waited_seconds=lambda waited=waited: next(waited)
+            )
             stage.api.reply(text("ok"))
             durations.append((await stage.turn(engine=engine)).result.duration_ms)
     assert durations[0] - durations[1] == 500
@@ -75,8 +69,7 @@ async def test_a_compaction_by_someone_else_is_used_and_counted() -> None:  # Q2
         )
 
     async with Stage(commands=BUILT_IN) as stage:
-        engine = stage.new_engine()
-        engine.config = replace(engine.config, deps=replace(engine.config.deps, compact=summarise))
+        engine = stage.new_engine(compact=summarise)
         stage.api.reply(text("ok"))
         before = (await stage.turn(engine=engine)).result
         turn = await stage.turn("/compact", engine=engine)
@@ -91,12 +84,12 @@ async def test_a_file_cache_handed_in_is_the_one_that_is_kept(tmp_path: Path) ->
     path.write_text("one\n")
     cache: dict[str, ReadMark] = {}
     services = ToolServices(workspace=DiskWorkspace())
-    async with Stage(tools=[Read()], cwd=str(tmp_path), services=services, read_file_cache=cache) as stage:
+    async with Stage(tools=[Read()], cwd=str(tmp_path), services=services, read_files=cache) as stage:
         stage.api.reply(tool("Read", id="toolu_1", file_path=str(path)))
         stage.api.reply(text("ok"))
         await stage.turn()
         assert list(cache) == [str(path)]
-        resumed = stage.new_engine(initial_messages=stage.engine.messages)
+        resumed = stage.new_engine(messages=stage.engine.messages)
         stage.api.reply(tool("Read", id="toolu_2", file_path=str(path)))
         stage.api.reply(text("ok"))
         await stage.turn("again", engine=resumed)
@@ -128,7 +121,7 @@ async def test_totals_and_denials_of_before_go_on_in_a_resumed_session() -> None
         first = (await stage.turn()).result
         denial = PermissionDenial(tool_name="Bash", tool_use_id="t", tool_input={"command": "rm"})
         restored = replace(first, permission_denials=(denial,), num_turns=7, duration_ms=99_999)
-        resumed = stage.new_engine(initial_messages=stage.engine.messages, restored=restored)
+        resumed = stage.new_engine(messages=stage.engine.messages, result=restored)
         stage.api.reply(text("two"), output_tokens=50)
         second = (await stage.turn("more", engine=resumed)).result
         assert second.permission_denials == (denial,)

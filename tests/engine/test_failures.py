@@ -40,7 +40,7 @@ async def next_turn_works(stage: Stage) -> None:
     stage.api.reply(text("still here"))
     assert (await stage.turn("are you there?")).result.result == "still here"
     stage.api.reply(text("here too"))
-    resumed = stage.new_engine(initial_messages=reloaded(stage.transcript.written))
+    resumed = stage.new_engine(messages=reloaded(stage.transcript.written))
     assert (await stage.turn("and you?", engine=resumed)).result.result == "here too"
 
 

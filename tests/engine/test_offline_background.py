@@ -8,14 +8,13 @@ from pathlib import Path
 import anyio
 import anyio.lowlevel
 
-from assent.engine.config import Deps, QueryEngineConfig
-from assent.engine.query_engine import QueryEngine
 from assent.model.choice import Models
 from assent.model.offline.model import answer
 from assent.tools.grep import Grep
 from assent.types.blocks import text_block
 from assent.types.messages import Message, UserMessage
 from assent.types.ports import ModelEvent, ModelRequest
+from enginekit import make_engine
 from enginekit.stage import WAIT
 
 
@@ -32,15 +31,14 @@ async def test_what_is_asked_beside_the_conversation_is_answered_from_the_words_
             said.append(str(answer(request)[0]["text"]))
         return models.call(request)
 
-    engine = QueryEngine(
-        QueryEngineConfig(
-            deps=Deps(call_model=note, model_info=models.info),
-            cwd=str(tmp_path),
-            model="offline",
-            tools=[Grep()],
-            background_calls=frozenset({"summary", "suggestion"}),
-            publish=told.append,
-        )
+    engine = make_engine(
+        call_model=note,
+        model_info=models.info,
+        cwd=str(tmp_path),
+        model="offline",
+        tools=[Grep()],
+        background_calls=frozenset({"summary", "suggestion"}),
+        publish=told.append,
     )
     async for _ in engine.submit("find Helo"):
         pass

@@ -8,13 +8,12 @@ from typing import Any
 import anyio
 import pytest
 
-from assent.engine.config import ToolServices
 from assent.engine.equipment import equip
 from assent.engine.merge import Outlet
 from assent.extensions.agents import AgentDefinition
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.tools.agent import Agent
-from assent.tools.tool import Mine, anyone
+from assent.tools.tool import Mine, ToolServices, anyone
 from assent.types.blocks import Json, text_block
 from assent.types.hooks import HookCall, HookOutcome
 from assent.types.messages import Attachment, ToolFinished, UserMessage

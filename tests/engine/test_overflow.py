@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from assent.context.collapse import Collapse
-from assent.engine.config import ToolServices
 from assent.extensions.commands import BUILT_IN
 from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
-from assent.tools.tool import SessionState
+from assent.tools.tool import SessionState, ToolServices
 from assent.types.blocks import Json, text_block, text_of, tool_result_block
 from assent.types.messages import (
     AssistantMessage,
@@ -58,7 +57,7 @@ async def test_every_reduction_takes_its_turn_lightest_first_before_one_call() -
                 model=MODEL,
             )
     async with Stage(tools=[Reader(), Echo()], limits=SMALL, verbose=True) as stage:
-        engine = stage.new_engine(initial_messages=history)
+        engine = stage.new_engine(messages=history)
         engine.snip({"c1"})
         span = tuple(f"{kind}{number}" for number in range(20, 24) for kind in "cr")
         engine._conversation.window.staged = [Collapse(uuids=span, summary="Echoed a few things.")]
@@ -76,7 +75,7 @@ async def test_every_reduction_takes_its_turn_lightest_first_before_one_call() -
 
 async def test_an_overflow_drains_then_compacts_then_says_so_each_once() -> None:  # L7, C6
     async with Stage(tools=[Reader()], limits=SMALL) as stage:
-        engine = stage.new_engine(initial_messages=past(12, size=2_000))
+        engine = stage.new_engine(messages=past(12, size=2_000))
         spans = [tuple(f"{kind}{number}" for number in range(at, at + 3) for kind in "cr") for at in (0, 3)]
         engine._conversation.window.staged = [Collapse(uuids=span, summary="Read three files.") for span in spans]
         for _ in range(3):
@@ -91,7 +90,7 @@ async def test_an_overflow_drains_then_compacts_then_says_so_each_once() -> None
 
 async def test_what_is_staged_between_two_overflows_is_not_drained_too() -> None:  # L7: once
     async with Stage(tools=[Reader()], limits=SMALL) as stage:
-        engine = stage.new_engine(initial_messages=past(12, size=2_000))
+        engine = stage.new_engine(messages=past(12, size=2_000))
         window = engine._conversation.window
         first, second = (tuple(f"{kind}{number}" for number in range(at, at + 3) for kind in "cr") for at in (0, 3))
         window.staged = [Collapse(uuids=first, summary="Read three files.")]
@@ -140,7 +139,7 @@ async def test_the_limit_names_a_way_out_and_that_way_works() -> None:  # L4
     """Above the blocking limit no call goes out; `/compact` always runs, and the session goes on."""
     async with Stage(tools=[Echo()], limits=SMALL, commands=BUILT_IN) as stage:
         stage.api.when("about to be replaced", *[failure(403, "not now")] * 3, SUMMARY)
-        engine = stage.new_engine(initial_messages=past(30, size=6_000, tool="Echo"))
+        engine = stage.new_engine(messages=past(30, size=6_000, tool="Echo"))
         stopped = await stage.turn("and now?", engine=engine)
         assert stopped.result.terminal == "blocking_limit"
         assert "Use /compact" in stopped.result.result
@@ -157,7 +156,7 @@ async def test_right_after_a_compaction_the_limit_does_not_count() -> None:  # L
     """What a summary leaves may still look too long to our estimate; then the endpoint has the last word."""
     endless = Reply(parts=(text(f"<summary>{'word ' * 38_000}</summary>", piece=100_000),))
     async with Stage(tools=[Echo()], limits=SMALL) as stage:
-        engine = stage.new_engine(initial_messages=past(30, size=6_000, tool="Echo"))
+        engine = stage.new_engine(messages=past(30, size=6_000, tool="Echo"))
         stage.api.when("about to be replaced", endless)
         stage.api.reply(text("it fits after all"))
         turn = await stage.turn("and now?", engine=engine)
@@ -169,7 +168,7 @@ async def test_right_after_a_compaction_the_limit_does_not_count() -> None:  # L
 async def test_a_resumed_session_shows_the_model_what_it_saw_before() -> None:  # C2, C4
     """Summaries and snips outlive the process: the view is the same, while people still have every message."""
     async with Stage(tools=[Echo()], limits=SMALL) as stage:
-        engine = stage.new_engine(initial_messages=past(12, size=2_000, tool="Echo"))
+        engine = stage.new_engine(messages=past(12, size=2_000, tool="Echo"))
         span = tuple(f"{kind}{number}" for number in range(3) for kind in "cr")
         engine._conversation.window.staged = [Collapse(uuids=span, summary="Read three files.")]
         engine.snip({"c5"})
@@ -178,7 +177,7 @@ async def test_a_resumed_session_shows_the_model_what_it_saw_before() -> None:  
         assert (await stage.turn("and now?", engine=engine)).transitions == ["collapse_drain_retry"]
         written = stage.transcript.written
         resumed = stage.new_engine(
-            initial_messages=engine.messages,
+            messages=engine.messages,
             collapsed=[m for m in written if isinstance(m, Collapsed)],
             snipped=frozenset(uuid for m in written if isinstance(m, Tombstone) for uuid in m.message_uuids),
         )
@@ -203,7 +202,7 @@ async def test_a_compaction_keeps_what_the_work_needs_and_a_file_read_before_is_
     async with Stage(
         tools=[Read()],
         cwd=str(tmp_path),
-        get_app_state=lambda: state,
+        state=lambda: state,
         services=ToolServices(workspace=DiskWorkspace()),
         commands=BUILT_IN,
     ) as stage:

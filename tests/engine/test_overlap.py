@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 import anyio
 import pytest
 
-from assent.engine.config import Deps, QueryEngineConfig
-from assent.engine.query_engine import QueryEngine
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json, text_block
 from assent.types.messages import AssistantFinal, AssistantMessage, Message, ToolFinished, ToolStarted, UserMessage
 from assent.types.permissions import Action, Allow, Verdict
 from assent.types.ports import Elicitation, ElicitationAnswer, ModelEvent, ModelRequest, ToolCall
 from assent.types.usage import Usage
+from enginekit import make_engine
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -125,8 +124,7 @@ def call(name: str, tool: str = "Wait", **input: Any) -> Json:
 
 
 async def play(model: Talking, *tools: Tool[Any], **config: Any) -> list[Message]:
-    deps = Deps(call_model=model, clock=anyio.current_time)
-    engine = QueryEngine(QueryEngineConfig(deps=deps, cwd="/", model="m", tools=tools, **config))
+    engine = make_engine(call_model=model, clock=anyio.current_time, cwd="/", model="m", tools=tools, **config)
     return [message async for message in engine.submit("go")]
 
 

@@ -6,7 +6,7 @@ import anyio.lowlevel
 import pytest
 
 from assent.engine.abort import Abort
-from assent.engine.config import McpClient
+from assent.engine.services import McpClient
 from assent.extensions.agents import BUILT_IN as AGENTS
 from assent.extensions.commands import BUILT_IN, Command, Expansion
 from assent.extensions.hooks import Hook, InProcessHooks
@@ -63,7 +63,7 @@ async def test_a_resumed_engine_goes_on_with_the_messages_and_the_totals() -> No
     async with Stage(tools=[Echo()]) as stage:
         stage.api.reply(text("first"))
         before = await stage.turn("one")
-        resumed = stage.new_engine(initial_messages=reloaded(stage.transcript.written), restored=before.result)
+        resumed = stage.new_engine(messages=reloaded(stage.transcript.written), result=before.result)
         stage.api.reply(text("second"))
         after = await stage.turn("two", engine=resumed)
         assert after.result.total_cost_usd > before.result.total_cost_usd
@@ -74,7 +74,7 @@ async def test_discovered_skills_are_forgotten_at_each_submit_and_the_cwd_is_res
     state = SessionState(cwd="/elsewhere")
     changes: list[str] = []
     state.on_change = changes.append
-    async with Stage(tools=[Echo()], get_app_state=lambda: state) as stage:
+    async with Stage(tools=[Echo()], state=lambda: state) as stage:
         stage.engine._conversation.discovered_skills.add("pdf")
         stage.api.reply(text("ok"))
         turn = await stage.turn()

@@ -11,15 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assent.context.compact import NOTE
-from assent.engine.config import Deps, QueryEngineConfig
-from assent.engine.query_engine import QueryEngine
 from assent.extensions.commands import BUILT_IN
 from assent.types.blocks import Json, text_block
 from assent.types.errors import MediaTooLarge, ModelError, PromptTooLong, StreamInterrupted
 from assent.types.messages import AssistantFinal, AssistantMessage, Message, StreamEvent
 from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
 from assent.types.usage import Usage
-from enginekit import Change, Crash, Echo, Fail, Recorder, assert_conversation_valid, assert_turn_valid
+from enginekit import Change, Crash, Echo, Fail, Recorder, assert_conversation_valid, assert_turn_valid, make_engine
 from enginekit.invariants import reloaded
 
 TOOLS = ["Echo", "Change", "Fail", "Crash", "Nothing"]
@@ -92,23 +90,26 @@ class Model:
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def _info(model: str) -> ModelInfo:
+    return ModelInfo(id=model, default_max_tokens=8_000)
+
+
 @given(answers=st.lists(answer, max_size=6), stop_at=st.one_of(st.none(), st.integers(0, 40)), close=st.booleans())
 def test_whatever_the_model_says_and_whenever_it_is_interrupted(
     answers: list[Any], stop_at: int | None, close: bool
 ) -> None:
     async def main() -> None:
         transcript = Recorder()
-        engine = QueryEngine(
-            QueryEngineConfig(
-                deps=Deps(call_model=Model(answers), model_info=lambda m: ModelInfo(id=m, default_max_tokens=8_000)),
-                cwd="/project",
-                model="m",
-                tools=[Echo(), Change(), Fail(), Crash()],
-                commands=BUILT_IN,
-                transcript=transcript,
-                max_turns=8,
-                ahead=1,
-            )
+        engine = make_engine(
+            call_model=Model(answers),
+            model_info=_info,
+            cwd="/project",
+            model="m",
+            tools=[Echo(), Change(), Fail(), Crash()],
+            commands=BUILT_IN,
+            transcript=transcript,
+            max_turns=8,
+            ahead=1,
         )
         seen: list[Message] = []
         async with aclosing(engine.submit("go")) as messages:

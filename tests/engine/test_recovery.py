@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from assent.engine.config import ToolServices
 from assent.engine.recovery import ENDED
 from assent.tools.bash import Bash
 from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.tool import ToolServices
 from assent.types.blocks import text_of, tool_result_block
 from assent.types.messages import (
     ApiRetry,

@@ -14,12 +14,11 @@ import pytest
 from assent.context.microcompact import CLEARED
 from assent.context.reread import result_in_view
 from assent.context.tool_results import BATCH_CHARS
-from assent.engine.config import ToolServices
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.tools.edit import Edit
 from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
-from assent.tools.tool import AnyTool, SessionState
+from assent.tools.tool import AnyTool, SessionState, ToolServices
 from assent.types.blocks import Json
 from assent.types.hooks import HookCall, HookOutcome
 from assent.types.messages import ConversationMessage, UserMessage
@@ -159,7 +158,7 @@ async def test_a_stub_goes_with_a_result_that_was_snipped_also_in_a_resumed_sess
         stage.api.reply(text("done"))
         await stage.turn()
         call = next(m for m in stage.engine.messages if "toolu_1" in str(m))
-        resumed = stage.new_engine(initial_messages=stage.engine.messages, snipped=frozenset({call.uuid}))
+        resumed = stage.new_engine(messages=stage.engine.messages, snipped=frozenset({call.uuid}))
         stage.engine.snip({call.uuid})
         for engine in (stage.engine, resumed):
             stage.api.reply(text("done"))
@@ -213,9 +212,7 @@ async def _random_reads(folder: Path, chance: random.Random) -> int:
         (folder / name).write_text(content)
     state = SessionState(cwd=str(folder))
     stubs = 0
-    async with reading(
-        folder, Echo(), get_app_state=lambda: state, limits=Limits(window=60_000, max_output=8_000)
-    ) as stage:
+    async with reading(folder, Echo(), state=lambda: state, limits=Limits(window=60_000, max_output=8_000)) as stage:
         stage.api.when("about to be replaced", *[Reply(parts=(text("<summary>So far.</summary>"),))] * 30)
         for step in range(18):
             name = chance.choice(names)

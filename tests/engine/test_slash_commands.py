@@ -36,7 +36,7 @@ async def test_local_commands_answer_without_a_model_call() -> None:  # Q7
 
 async def test_commands_change_model_and_mode_for_the_turns_to_come() -> None:
     state = SessionState(cwd="/project")
-    async with Stage(commands=BUILT_IN, get_app_state=lambda: state) as stage:
+    async with Stage(commands=BUILT_IN, state=lambda: state) as stage:
         await stage.turn(f"/model {OTHER_MODEL}")
         await stage.turn("/mode acceptedits")
         assert state.mode == "acceptEdits"
@@ -54,7 +54,7 @@ async def test_set_app_state_is_the_way_the_mode_is_changed() -> None:  # Q2 get
         changed.append("asked")
         f(state)
 
-    async with Stage(commands=BUILT_IN, get_app_state=lambda: state, set_app_state=change) as stage:
+    async with Stage(commands=BUILT_IN, state=lambda: state, set_state=change) as stage:
         await stage.turn("/mode plan")
         assert (state.mode, changed) == ("plan", ["asked"])
 
@@ -69,7 +69,7 @@ async def test_clear_forgets_the_conversation_and_the_transcript_keeps_it() -> N
         assert "Ada" not in str(stage.api.calls[1].messages)
         assert "Ada" in str(stage.engine.messages)
         stage.assert_reloads()
-        resumed = stage.new_engine(initial_messages=reloaded(stage.transcript.written))
+        resumed = stage.new_engine(messages=reloaded(stage.transcript.written))
         stage.api.reply(text("who?"))
         await stage.turn("and now?", engine=resumed)
         assert "Ada" not in str(stage.api.calls[2].messages)

@@ -243,5 +243,5 @@ async def test_a_host_is_told_of_snips_and_compactions_also_when_it_resumes() ->
         told.clear()
         written = reloaded(stage.transcript.written)
         gone = next(message.uuid for message in written if isinstance(message, UserMessage))
-        stage.new_engine(initial_messages=written, snipped=frozenset({gone}))
+        stage.new_engine(messages=written, snipped=frozenset({gone}))
         assert [kind for kind, _ in told] == ["tombstone", "system/compact_boundary"]

@@ -61,9 +61,9 @@ async def test_an_engine_made_after_a_crash_goes_on_from_all_that_was_spent() ->
         await stage.turn()
         crashed = [m for m in stage.transcript.written if not isinstance(m, Result)]
         totals = next(m for m in reversed(crashed) if isinstance(m, Spent))
-        resumed = stage.new_engine(restored=first.result, spent=totals)
+        resumed = stage.new_engine(result=first.result, spent=totals)
         assert first.result.total_cost_usd < 2 and resumed.cost()["totalCostUsd"] > 26
-        limited = stage.new_engine(restored=first.result, spent=totals, max_budget_usd=20.0)
+        limited = stage.new_engine(result=first.result, spent=totals, max_budget_usd=20.0)
         assert (await stage.turn(engine=limited)).result.terminal == "budget_usd"
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from assent.engine.config import allow_everything
 from assent.engine.query_engine import QueryEngine
+from assent.engine.services import allow_everything
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.types.blocks import Json, text_of
 from assent.types.hooks import HookCall, HookOutcome
@@ -457,7 +457,7 @@ async def test_staged_collapses_are_drained_on_an_overflow_before_anything_is_co
 def _resumed(stage: Stage, *, afresh: bool) -> QueryEngine:
     """The same conversation from its transcript, without the limits and hooks that ended the turn."""
     return stage.new_engine(
-        initial_messages=() if afresh else reloaded(stage.transcript.written),
+        messages=() if afresh else reloaded(stage.transcript.written),
         json_schema=None,
         max_budget_usd=None,
         max_turns=None,

@@ -15,7 +15,7 @@ from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.process.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
 from assent.tools.run.executor import ToolExecutor
-from assent.tools.tool import SessionState, ToolContext
+from assent.tools.tool import SessionState, ToolContext, ToolServices
 from assent.types.messages import Message
 from assent.types.permissions import Ask, Deny, Verdict
 from assent.types.ports import ToolCall
@@ -104,11 +104,13 @@ async def run_tool(ws: Scratch, name: str, input: dict[str, Any], options: dict[
             session_id="s",
             tool_use_id=tool_use_id,
             state=state,
-            workspace=DiskWorkspace(),
-            roots=(str(ws.root),),
+            services=ToolServices(
+                workspace=DiskWorkspace(),
+                roots=lambda: (str(ws.root),),
+                jobs=jobs,
+                env=lambda: {"HOME": str(ws.home)},
+            ),
             progress=progress,
-            jobs=jobs,
-            env={"HOME": str(ws.home)},
         )
 
     def emit(_message: Message) -> None:

@@ -12,9 +12,11 @@ from assent.editor.client import NoClient
 from assent.editor.editor import Editor
 from assent.editor.proposals import Origin, Review
 from assent.editor.workspace import EditorWorkspace
-from assent.engine.config import Deps, QueryEngineConfig, TaskBudget, ToolServices
+from assent.engine.config import EngineConfig
+from assent.engine.past import Past
 from assent.engine.query_engine import QueryEngine
-from assent.sessions.deps import EngineSpec, Judgement, SessionDeps
+from assent.engine.services import Services
+from assent.sessions.deps import Judgement, SessionDeps
 from assent.sessions.hub import Sessions
 from assent.sessions.stream.front import Call, FrontFlags
 from assent.storage.settings import SettingsFiles
@@ -25,7 +27,7 @@ from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id
 from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
 from assent.types.permissions import Action, Allow, Ask, Decision, Suggestion
-from assent.types.ports import CallModel, FileText, ModelEvent, ModelRequest
+from assent.types.ports import FileText, ModelEvent, ModelRequest
 from assent.types.usage import Usage
 
 Answer = Sequence[Json] | Callable[[ModelRequest], Awaitable[Sequence[Json]]]
@@ -189,7 +191,7 @@ class Harness:
     model: ScriptedModel
     note: Note
     cwd: Path
-    specs: list[EngineSpec] = field(default_factory=list[EngineSpec])
+    engines: list[QueryEngine] = field(default_factory=list[QueryEngine])
     editor: Editor | None = None
 
     async def new(self, front: TestFront | None = None, **params: Any) -> str:
@@ -206,46 +208,6 @@ class Harness:
             return await self.hub.request(f"assent/{method}", params, Call(front=front))
 
 
-def build_engine(spec: EngineSpec, model: CallModel) -> QueryEngine:
-    """What `app.py` does, as small as it can be."""
-    options = spec.options
-    return QueryEngine(
-        QueryEngineConfig(
-            deps=Deps(call_model=model),
-            cwd=spec.state.cwd,
-            model=options.model,
-            session_id=spec.session_id,
-            tools=spec.tools,
-            can_use_tool=spec.can_use_tool,
-            get_app_state=lambda: spec.state,
-            initial_messages=spec.initial_messages,
-            snipped=spec.snipped,
-            collapsed=spec.collapsed,
-            restored=spec.restored,
-            spent=spec.spent,
-            max_turns=options.max_turns,
-            max_budget_usd=options.max_budget_usd,
-            task_budget=TaskBudget(total=options.task_budget) if options.task_budget else None,
-            include_partial_messages=True,
-            handle_elicitation=spec.handle_elicitation,
-            abort=spec.abort,
-            orphaned_permission=spec.orphaned_permission,
-            services=ToolServices(
-                workspace=spec.workspace,
-                roots=spec.roots,
-                editor=spec.editor,
-                jobs=spec.jobs,
-                spill=spec.spill,
-                env=spec.env,
-            ),
-            transcript=spec.transcript,
-            take_queued=spec.take_queued,
-            take_decisions=spec.take_decisions,
-            publish=spec.publish,
-        )
-    )
-
-
 def _always(value: Any) -> Callable[..., Any]:
     return lambda *_args: value
 
@@ -257,16 +219,20 @@ async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncGenerato
     cwd.mkdir(parents=True, exist_ok=True)
     model = ScriptedModel(*answers)
     note = Note()
-    specs: list[EngineSpec] = []
+    engines: list[QueryEngine] = []
 
-    def engine(spec: EngineSpec) -> QueryEngine:
-        specs.append(spec)
-        return build_engine(spec, model)
+    def engine(config: EngineConfig, services: Services, past: Past) -> QueryEngine:
+        engines.append(QueryEngine(config, services, past))
+        return engines[-1]
+
+    provided: dict[str, Any] = {"call_model": model}
+    provided |= {name: changes.pop(name) for name in ("call_model", "hooks", "search_web", "agents") if name in changes}
 
     tools: list[AnyTool] = [note, *changes.pop("tools", [])]
     trust = TrustStore(home / "data" / "trust.json")
     values: dict[str, Any] = {
         "engine": engine,
+        "services": _always(Services(**provided)),
         "tools": _always(tools),
         "decide": ask_about_notes,
         "workspace": _always(DiskWorkspace()),
@@ -292,4 +258,4 @@ async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncGenerato
     hubs: list[Sessions] = []
     async with Sessions(deps) as hub:
         hubs.append(hub)
-        yield Harness(hub=hub, deps=deps, model=model, note=note, cwd=cwd, specs=specs, editor=editor)
+        yield Harness(hub=hub, deps=deps, model=model, note=note, cwd=cwd, engines=engines, editor=editor)

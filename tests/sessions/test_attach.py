@@ -10,8 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from assent.engine.query_engine import QueryEngine
-from assent.sessions.deps import EngineSpec, Judgement
+from assent.sessions.deps import Judgement
 from assent.sessions.stream import event_log as ring
 from assent.sessions.stream.front import FrontFlags
 from assent.storage.paths import session_paths
@@ -21,7 +20,7 @@ from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
 from assent.types.permissions import Action, Ask, Decision
 from assent.types.ports import ModelEvent, ModelRequest
 from assent.types.usage import Usage
-from sessions.harness import TestFront, build_engine, running, say, use
+from sessions.harness import TestFront, running, say, use
 from sessions.test_turns import Held
 
 
@@ -371,10 +370,7 @@ async def test_attaching_in_the_middle_of_a_block_gives_the_words_so_far(tmp_pat
     model, front = Halting(), TestFront()
     late = TestFront(FrontFlags(permissions=True, partials=partials, max_event_rate=0))
 
-    def engine(spec: EngineSpec) -> QueryEngine:
-        return build_engine(spec, model)
-
-    async with running(tmp_path, engine=engine) as app:
+    async with running(tmp_path, call_model=model) as app:
         session = await app.new(front)
         await app.send(session, "hi", front)
         await model.halfway.wait()

@@ -138,7 +138,7 @@ async def test_one_engine_serves_a_reopened_session_however_many_ask_for_it_at_o
             for _ in range(3):
                 group.start_soon(context)
             await app.send(session, "second", wait=True)
-        assert len(app.specs) == 1
+        assert len(app.engines) == 1
         await app.send(session, "third", wait=True)
         assert "second" in str(app.model.requests[-1].messages)
 

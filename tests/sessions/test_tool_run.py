@@ -1,21 +1,19 @@
 """Tools without a model, through the same chain (T10)."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
-from assent.engine.query_engine import QueryEngine
-from assent.sessions.deps import EngineSpec, Judgement
+from assent.sessions.deps import Judgement
 from assent.sessions.stream.front import Call
 from assent.tools.tool import ToolContext, ToolOutput
 from assent.tools.web_search import WebSearch
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError, ToolError
 from assent.types.permissions import Action, Allow, Decision, Deny
-from sessions.harness import Note, NoteInput, ScriptedModel, TestFront, build_engine, running
+from sessions.harness import Note, NoteInput, TestFront, running
 
 
 class Endless(Note):
@@ -136,14 +134,10 @@ async def test_a_tool_run_by_a_client_has_the_same_services_as_in_a_turn(tmp_pat
     async def search(query: str, _allowed: list[str], _blocked: list[str]) -> str:
         return f"found {query}"
 
-    def engine(spec: EngineSpec) -> QueryEngine:
-        config = build_engine(spec, ScriptedModel()).config
-        return QueryEngine(replace(config, services=replace(config.services, search_web=search)))
-
     def allow(_action: Action, _judgement: Judgement) -> Decision:
         return Allow(step="rules", reason="allowed")
 
-    async with running(tmp_path, engine=engine, tools=[WebSearch()], decide=allow) as app:
+    async with running(tmp_path, search_web=search, tools=[WebSearch()], decide=allow) as app:
         session = await app.new()
         result = await app.request("tool/run", sessionId=session, name="WebSearch", input={"query": "tea"})
         assert (result["isError"], result["content"][0]["text"]) == (False, "found tea")

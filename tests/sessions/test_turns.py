@@ -369,7 +369,7 @@ async def test_a_broken_engine_ends_the_turn_with_an_error_and_the_session_goes_
         assert answer["result"]["result"] == "fine now"
 
 
-def _breaking(_spec: object) -> Never:
+def _breaking(*_parts: object) -> Never:
     raise RuntimeError("boom")
 
 

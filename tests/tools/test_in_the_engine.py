@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from assent.engine.config import ToolServices
+from assent.tools.tool import ToolServices
 from assent.types.blocks import Json
 from assent.types.messages import Attachment, Message, ToolProgress, UserMessage
 from enginekit import Stage, TurnLog
@@ -11,7 +11,7 @@ from toolbox import Toolbox, gone
 
 
 def _stage(box: Toolbox) -> Stage:
-    services = ToolServices(workspace=box.workspace, roots=(str(box.root),), jobs=box.jobs, spill=box.spill)
+    services = ToolServices(workspace=box.workspace, roots=lambda: (str(box.root),), jobs=box.jobs, spill=box.spill)
     return Stage(tools=list(box.tools.values()), cwd=str(box.root), services=services)
 
 

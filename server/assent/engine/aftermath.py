@@ -30,7 +30,8 @@ def after_turn(turn: Turn) -> None:
     wanted, background = config.background_calls, turn.background
     if "suggestion" in wanted:
         background.spawn(_suggest(turn), name="suggestion")
-    memory = config.auto_memory if config.persist else None  # a session that leaves no transcript leaves no notes
+    # A session that leaves no transcript leaves no notes.
+    memory = turn.services.auto_memory if config.persist and config.memory else None
     if memory is None:
         return
     if "memory" in wanted and (said := said_in(turn.history.view())):
@@ -51,9 +52,9 @@ async def _suggest(turn: Turn) -> None:
     line = text.strip().partition("\n")[0]
     if line and line != "NONE":
         suggestion = Attachment(
-            uuid=turn.config.deps.new_id(),
+            uuid=turn.services.new_id(),
             kind="suggestion",
             content=(text_block(line),),
-            timestamp=turn.config.deps.now(),
+            timestamp=turn.services.now(),
         )
-        turn.config.publish(suggestion)
+        turn.services.publish(suggestion)

@@ -11,7 +11,8 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assent.engine.config import NoTranscript, QueryEngineConfig, Status
+from assent.engine.config import EngineConfig
+from assent.engine.services import NoTranscript, Services, Status
 from assent.extensions.agents import AgentDefinition, find
 from assent.tools.tool import AnyTool, SessionState, ToolContext, ToolOutput
 from assent.types.errors import ToolError
@@ -43,42 +44,45 @@ class Subagents:
 
     async def run(self, *, agent: str, prompt: str, description: str, background: bool, ctx: ToolContext) -> ToolOutput:
         turn = self._turn
-        definition = find(turn.config.agents, agent)
+        definition = find(turn.services.agents(), agent)
         if definition is None:
-            names = ", ".join(each.name for each in turn.config.agents)
+            names = ", ".join(each.name for each in turn.services.agents())
             raise ToolError(f"There is no agent {agent!r}. The agents are: {names}.")
         await self._started(definition, prompt)
-        config = self._config(definition, ctx)
+        config, services = self._config(definition, ctx), self._services(definition, ctx)
         if not background:
-            return await self._to_the_end(config, prompt, turn.tell)
-        name = turn.config.deps.new_id()
+            return await self._to_the_end(config, services, prompt, turn.tell)
+        name = turn.services.new_id()
         turn.conversation.agents_running[name] = f"agent {name}: {description}"
-        turn.background.spawn(self._in_background(config, prompt, name, description), name=f"agent {name}")
+        work = self._in_background(config, services, prompt, name, description)
+        turn.background.spawn(work, name=f"agent {name}")
         return ToolOutput(
             content=f"Agent {name} works in the background. You will be told when it is done; go on meanwhile.",
             summary=f"started {name}",
         )
 
-    async def _in_background(self, config: QueryEngineConfig, prompt: str, name: str, description: str) -> None:
+    async def _in_background(
+        self, config: EngineConfig, services: Services, prompt: str, name: str, description: str
+    ) -> None:
         turn = self._turn
 
         async def publish(message: Message) -> None:
-            turn.config.publish(message)
+            turn.services.publish(message)
 
         try:
-            output = await self._to_the_end(config, prompt, publish)
+            output = await self._to_the_end(config, services, prompt, publish)
             how = "failed" if output.is_error else "is done"
             text = f"Agent {name} ({description}) {how}:\n{output.content}"
         finally:
             turn.conversation.agents_running.pop(name, None)
         notice = turn.attachment("task_notification", text, {"agent": name, "description": description})
         turn.conversation.inbox.put(notice)
-        turn.config.publish(notice)
+        turn.services.publish(notice)
 
-    async def _to_the_end(self, config: QueryEngineConfig, prompt: str, tell: Tell) -> ToolOutput:
+    async def _to_the_end(self, config: EngineConfig, services: Services, prompt: str, tell: Tell) -> ToolOutput:
         from assent.engine.query_engine import QueryEngine  # the engine runs agents, and an agent is an engine
 
-        engine = QueryEngine(config)
+        engine = QueryEngine(config, services)
         result: Result | None = None
         limit, spent = self._turn.config.max_budget_usd, False
         try:
@@ -98,7 +102,7 @@ class Subagents:
                         engine.abort()
         finally:
             await engine.aclose()
-            config.owners.release(config.parent_tool_use_id)
+            services.owners.release(config.parent_tool_use_id)
         if result is None:
             return ToolOutput(content="The agent ended without an answer.", is_error=True, summary="no answer")
         if spent and result.is_error:
@@ -111,10 +115,10 @@ class Subagents:
         )
 
     async def _started(self, definition: AgentDefinition, prompt: str) -> None:
-        config = self._turn.config
-        if config.hooks.wants("SubagentStart"):
+        config, hooks = self._turn.config, self._turn.services.hooks
+        if hooks.wants("SubagentStart"):
             data = {"agent": definition.name, "prompt": prompt}
-            await config.hooks.run(
+            await hooks.run(
                 HookCall(
                     event="SubagentStart",
                     session_id=config.session_id,
@@ -125,37 +129,24 @@ class Subagents:
             )
 
     def reads_only(self, agent: str) -> bool:
-        definition = find(self._turn.config.agents, agent)
+        definition = find(self._turn.services.agents(), agent)
         return definition is None or all(tool.read_only for tool in self._tools(definition))
 
     def _tools(self, definition: AgentDefinition) -> list[AnyTool]:
-        parent = self._turn.config
         return [
             tool
-            for tool in (*parent.tools, *(tool for client in parent.mcp_clients for tool in client.tools))
+            for tool in self._turn.source_tools()
             if tool.name not in NOT_FOR_SUBAGENTS
             and (definition.tools is None or tool.name in definition.tools)
             and tool.name not in definition.disallowed_tools
         ]
 
-    def _config(self, definition: AgentDefinition, ctx: ToolContext) -> QueryEngineConfig:
-        parent, turn = self._turn.config, self._turn
-        state = SessionState(cwd=ctx.cwd, mode=turn.app.mode, worktree=turn.app.worktree)
+    def _config(self, definition: AgentDefinition, ctx: ToolContext) -> EngineConfig:
+        turn = self._turn
         return replace(
-            parent,
-            tools=self._tools(definition),
-            mcp_clients=(),
-            commands=(),
-            agents=(),
+            turn.config,
             cwd=ctx.cwd,
             model=definition.model or turn.model,
-            can_use_tool=turn.can_use_tool,
-            get_app_state=lambda: state,
-            set_app_state=None,
-            initial_messages=(),
-            restored=None,
-            spent=None,
-            read_file_cache=None,
             custom_system_prompt=definition.prompt,
             append_system_prompt=None,
             max_turns=definition.max_turns,
@@ -164,17 +155,30 @@ class Subagents:
             token_budget=None,
             json_schema=None,
             replay_user_messages=False,
+            background_calls=frozenset(),
+            source="subagent",
+            parent_tool_use_id=ctx.tool_use_id,
+        )
+
+    def _services(self, definition: AgentDefinition, ctx: ToolContext) -> Services:
+        turn = self._turn
+        state = SessionState(cwd=ctx.cwd, mode=turn.app.mode, worktree=turn.app.worktree)
+        return replace(
+            turn.services,
+            tools=lambda: self._tools(definition),
+            mcp_clients=tuple,
+            commands=tuple,
+            agents=tuple,
+            can_use_tool=turn.can_use_tool,
+            state=lambda: state,
+            set_state=None,
             set_status=_quiet,
             abort=None,
-            orphaned_permission=None,
             snip_replay=None,
             transcript=NoTranscript(),
             take_queued=None,
             attachment_sources=(),
-            background_calls=frozenset(),
             team=None,
-            source="subagent",
-            parent_tool_use_id=ctx.tool_use_id,
             on_spend=turn.ledger.book,
         )
 

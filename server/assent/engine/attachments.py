@@ -37,14 +37,14 @@ PLAN_REMINDER = (
 async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
     """Everything there is to tell before the next model call."""
     slept = any(result.tool == "Sleep" for result in results)
-    queued = turn.config.take_queued() if turn.config.take_queued is not None else ()
+    queued = turn.services.take_queued() if turn.services.take_queued is not None else ()
     await turn.publish_all(
-        (*queued, *turn.conversation.inbox.take(later=slept), *turn.config.take_decisions(turn.mine))
+        (*queued, *turn.conversation.inbox.take(later=slept), *turn.services.take_decisions(turn.mine))
     )
     await _finished_jobs(turn)
     await _prefetched(turn)
     await _late_context(turn)
-    with anyio.move_on_after(turn.config.deps.look_seconds):
+    with anyio.move_on_after(turn.services.look_seconds):
         await _changed_files(turn)
         await _nested_memory(turn)
     await _todo_reminder(turn, results)
@@ -54,12 +54,12 @@ async def attach(turn: Turn, results: Sequence[CallResult]) -> None:
 
 async def attach_at_start(turn: Turn) -> None:
     """What to tell with the prompt itself: reminders, and what came while the agent was idle."""
-    await turn.publish_all((*turn.conversation.inbox.take(later=True), *turn.config.take_decisions(turn.mine)))
+    await turn.publish_all((*turn.conversation.inbox.take(later=True), *turn.services.take_decisions(turn.mine)))
     await _finished_jobs(turn)
     await _refused_memory(turn)
     await _late_context(turn)
     await _new_day(turn)
-    with anyio.move_on_after(turn.config.deps.look_seconds):
+    with anyio.move_on_after(turn.services.look_seconds):
         await _changed_files(turn)
     if turn.app.mode == "plan":
         await turn.publish(turn.attachment("plan_mode", PLAN_REMINDER))
@@ -68,7 +68,7 @@ async def attach_at_start(turn: Turn) -> None:
 
 async def _finished_jobs(turn: Turn) -> None:
     """Background commands that ended since the model last heard of them (S5)."""
-    jobs = turn.config.services.jobs
+    jobs = turn.services.jobs
     notices: list[Attachment] = []
     for job in jobs.take_finished(turn.mine) if jobs is not None else []:
         how = f"{job['state']}, exit code {job['exitCode']}" if "exitCode" in job else str(job["state"])
@@ -86,7 +86,7 @@ async def _prefetched(turn: Turn) -> None:
     await turn.publish_all(attachment for task in done for attachment in task.result() or ())
     if not known.prefetches:
         known.prefetches = [
-            turn.background.spawn(source(), name="attachment source") for source in turn.config.attachment_sources
+            turn.background.spawn(source(), name="attachment source") for source in turn.services.attachment_sources
         ]
 
 
@@ -121,7 +121,7 @@ async def _tell(turn: Turn, refused: Sequence[str]) -> None:
 
 async def _new_day(turn: Turn) -> None:
     """The date is frozen with the context; a session that goes on past midnight is told."""
-    context, date = turn.conversation.context, today(turn.config)
+    context, date = turn.conversation.context, today(turn.services)
     if context is not None and context.date and context.date != date:
         turn.conversation.context = replace(context, date=date)
         await turn.publish(turn.attachment("date", date))
@@ -138,7 +138,7 @@ async def _changed_files(turn: Turn) -> None:
         if mark.version is None and _mtime(path) == mark.mtime_ns:
             continue
         try:
-            now = await turn.config.services.workspace.read(path)
+            now = await turn.services.workspace.read(path)
         except ToolError:
             continue
         if now.sha256 == mark.sha256 or told.get(path) == now.sha256:
@@ -150,8 +150,8 @@ async def _changed_files(turn: Turn) -> None:
 
 async def _nested_memory(turn: Turn) -> None:
     """Memory files in the folders of what was just touched, each once a session."""
-    memory, known = turn.config.memory, turn.conversation
-    if memory is None:
+    memory, known = turn.services.memory, turn.conversation
+    if memory is None or not turn.config.memory:
         return
     for path in list(turn.app.read_files)[-WATCHED_FILES:]:
         folder = os.path.dirname(path)  # noqa: PTH120 -- a hundred times cheaper than a Path, and this runs every step

@@ -56,7 +56,7 @@ async def compact(
         if outcome.status in ("blocked", "prevented"):
             await turn.notice(f"A hook stopped the compaction. {outcome.text}".strip(), "warning")
             return False
-    turn.config.set_status("compacting")
+    turn.services.set_status("compacting")
     await turn.publish(Compacting(trigger=trigger))
     before = turn.window.count(turn.history.view())
     try:
@@ -66,19 +66,19 @@ async def compact(
         await turn.notice(f"The conversation could not be compacted: {error}", "warning")
         return False
     finally:
-        turn.config.set_status("running")
+        turn.services.set_status("running")
     if summarised is not None:
         await summarised()
     summary = with_left_out(written.text, written.left_out)
     kept = await _kept(turn, state, trigger, written, prompt)
     boundary = CompactBoundary(
-        uuid=turn.config.deps.new_id(),
+        uuid=turn.services.new_id(),
         trigger=trigger,
         tokens_before=before,
         tokens_after=0,
         summary=summary,
         kept=kept,
-        timestamp=turn.config.deps.now(),
+        timestamp=turn.services.now(),
     )
     await start_anew(turn, boundary)
     await turn.run_hooks("PostCompact", {"trigger": trigger, "summary": summary}, subject=trigger)
@@ -96,7 +96,7 @@ async def start_anew(turn: Turn, boundary: CompactBoundary) -> None:
     size = turn.window.overhead + estimate_all((boundary,))
     boundary = replace(boundary, tokens_after=size)
     await turn.publish(boundary)
-    turn.history.replay(boundary, turn.config.snip_replay)
+    turn.history.replay(boundary, turn.services.snip_replay)
     turn.history.restart()
 
 
@@ -108,7 +108,7 @@ async def ask_small_model(
     Empty when it fails, or with `whole` when it was cut: nobody waits for it, and the turn goes on without.
     """
     model = turn.config.small_model or turn.model
-    message = UserMessage(uuid=turn.config.deps.new_id(), content=(text_block(prompt),))
+    message = UserMessage(uuid=turn.services.new_id(), content=(text_block(prompt),))
     request = ModelRequest(
         model=model,
         messages=(message,),
@@ -145,13 +145,13 @@ async def _kept(
     if trigger == "reactive":  # the window is smaller than we think: nothing beyond what the endpoint just took
         room = max(0, min(room, written.tokens - size))
     files: list[KeptFile] = []
-    with anyio.move_on_after(2 * turn.config.deps.look_seconds):
+    with anyio.move_on_after(2 * turn.services.look_seconds):
         for path in list(reversed(app.read_files))[:KEPT_FILES]:
             try:
-                files.append(KeptFile(path=path, text=(await turn.config.services.workspace.read(path)).text))
+                files.append(KeptFile(path=path, text=(await turn.services.workspace.read(path)).text))
             except ToolError:
                 continue
-    jobs = turn.config.services.jobs
+    jobs = turn.services.jobs
     running = [f"{job['jobId']} {job['command']}" for job in jobs.list() if job["state"] == "running"] if jobs else []
     return kept_blocks(
         files=files,

@@ -16,16 +16,16 @@ NEEDS_A_PERSON = frozenset({"AskUserQuestion"})
 def equip(turn: Turn, allowed: tuple[str, ...] | None = None) -> None:
     """The tools of this turn, in a stable order: what is on offer, enabled, and allowed by a command.
 
-    Raises ToolError for a JSON schema that is none.
+    Raises ToolError for a JSON schema that is not one.
     """
     config = turn.config
-    tools: list[AnyTool] = [*config.tools]
-    for client in config.mcp_clients:
-        tools += client.tools
+    offered = turn.source_tools()
+    tools: list[AnyTool] = [*offered]
     if tools and config.source == "main":
         tools.append(Snip())
     if config.json_schema is not None:
         tools.append(StructuredOutput(config.json_schema))
+    turn.offered, turn.allowed = offered, allowed
     turn.tools = {
         tool.name: tool
         for tool in tools
@@ -37,6 +37,12 @@ def equip(turn: Turn, allowed: tuple[str, ...] | None = None) -> None:
     weigh(turn)
 
 
+def refresh(turn: Turn) -> None:
+    """Before each request: a source may have other tools by now (an MCP server came up, a search loaded one)."""
+    if turn.source_tools() != turn.offered:
+        equip(turn, turn.allowed)
+
+
 def weigh(turn: Turn) -> None:
     """Estimate what every request holds besides the conversation, for as long as the API has not counted it."""
     words = (*turn.system, turn.user_context)
@@ -44,15 +50,15 @@ def weigh(turn: Turn) -> None:
 
 
 def init_of(turn: Turn) -> SystemInit:
-    config = turn.config
+    config, services = turn.config, turn.services
     return SystemInit(
         session_id=config.session_id,
         model=turn.model,
         cwd=turn.app.cwd,
         tools=tuple(turn.tools),
-        mcp_servers=tuple({"name": client.name, "status": client.status} for client in config.mcp_clients),
+        mcp_servers=tuple({"name": client.name, "status": client.status} for client in services.mcp_clients()),
         permission_mode=turn.app.mode,
         key_source=config.key_source,
-        slash_commands=tuple(command.name for command in config.commands if not command.hidden),
-        agents=tuple(agent.name for agent in config.agents),
+        slash_commands=tuple(command.name for command in services.commands() if not command.hidden),
+        agents=tuple(agent.name for agent in services.agents()),
     )

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from assent.context.collapse import Collapse, commit
 from assent.context.reread import without_dangling
 from assent.context.view import without
-from assent.engine.config import SnipReplay
+from assent.engine.services import SnipReplay
 from assent.types.messages import Collapsed, CompactBoundary, ConversationMessage, Tombstone
 
 

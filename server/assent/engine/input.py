@@ -114,7 +114,7 @@ async def _attach_mentions(turn: Turn, result: Input) -> None:
     turn.marks_before = dict(turn.app.read_files)
     async with turn.quiet_executor() as reading:
         for path, offset, limit in wanted:
-            call = f"mention_{turn.config.deps.new_id()}"
+            call = f"mention_{turn.services.new_id()}"
             turn.mentioned.append(call)
             if path.endswith("/"):
                 reading.add(
@@ -132,11 +132,11 @@ async def _attach_mentions(turn: Turn, result: Input) -> None:
         body: list[Block] = [text_block(content)] if isinstance(content, str) else list(content)
         result.attachments.append(
             Attachment(
-                uuid=turn.config.deps.new_id(),
+                uuid=turn.services.new_id(),
                 kind="folder" if path.endswith("/") else "file",
                 content=(text_block(f"The user mentioned {path}:"), *body),
                 data={"path": path, "tool_use_id": read.tool_use_id},
-                timestamp=turn.config.deps.now(),
+                timestamp=turn.services.now(),
             )
         )
 
@@ -146,7 +146,7 @@ def _spill_pastes(turn: Turn, result: Input) -> None:
     window = turn.info.context_window
     if estimate_content(result.blocks) <= window * PASTE_SHARE:
         return
-    spill = turn.config.services.spill
+    spill = turn.services.spill
     kept: list[Block] = []
     for number, block in enumerate(result.blocks):
         text = str(block.get("text", ""))
@@ -157,7 +157,7 @@ def _spill_pastes(turn: Turn, result: Input) -> None:
                 f"This prompt is too long to send: {len(text):,} characters. Put it into a file and mention it with @."
             )
             return
-        elif (path := spill.write(f"prompt_{turn.config.deps.new_id()}_{number}", text)) is None:
+        elif (path := spill.write(f"prompt_{turn.services.new_id()}_{number}", text)) is None:
             result.error = (
                 f"This prompt is too long to send ({len(text):,} characters), and the file for it could not be saved: "
                 "is the disk full?"

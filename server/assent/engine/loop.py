@@ -28,6 +28,7 @@ import orjson
 
 from assent.engine import summaries
 from assent.engine.attachments import attach
+from assent.engine.equipment import refresh
 from assent.engine.preparation import prepare
 from assent.engine.recovery import recover
 from assent.engine.sampling import sample
@@ -41,6 +42,7 @@ from assent.types.messages import MaxTurnsReached
 async def run(turn: Turn, state: State) -> Terminal:
     while True:
         turn.state = state
+        refresh(turn)
         ready = await prepare(turn, state)
         if isinstance(ready, Terminal):
             return ready

@@ -72,7 +72,7 @@ def _budgeted(turn: Turn) -> Reduced:
     """Results made in this process were capped when they were made; this is for what was loaded."""
     view = turn.history.view()
     start = min(turn.window.budgeted, len(view))
-    spill = turn.config.services.spill
+    spill = turn.services.spill
     reduced = budget(view[start:], BATCH_CHARS, spill.write if spill else None)
     turn.window.budgeted = len(view)
     return replace(reduced, view=(*view[:start], *reduced.view)) if reduced.changed else reduced
@@ -89,7 +89,7 @@ async def _snip(turn: Turn) -> None:
     tombstone = Tombstone(message_uuids=marked, reason="snip")
     await _apply(turn, "snip", reduced)
     await turn.publish(tombstone)
-    turn.history.replay(tombstone, turn.config.snip_replay)
+    turn.history.replay(tombstone, turn.services.snip_replay)
 
 
 async def _microcompact(turn: Turn, marks: Thresholds) -> None:
@@ -101,7 +101,7 @@ async def _microcompact(turn: Turn, marks: Thresholds) -> None:
         view,
         tokens=turn.window.count(view),
         marks=marks,
-        idle_seconds=None if last is None else turn.config.deps.clock() - last,
+        idle_seconds=None if last is None else turn.services.clock() - last,
         cache_seconds=turn.config.cache_seconds,
     )
     await _apply(turn, "microcompact", reduced)

@@ -15,8 +15,9 @@ import time
 from dataclasses import dataclass
 from typing import TypeVar
 
-from assent.engine.config import QueryEngineConfig
+from assent.engine.config import EngineConfig
 from assent.engine.merge import Background
+from assent.engine.services import Services
 from assent.extensions.memory import MemoryFile, as_context, refusals
 
 T = TypeVar("T")
@@ -82,10 +83,11 @@ class PromptContext:
     date: str = ""
     refused: tuple[str, ...] = ()  # what to tell the user of memory that was not read
     late: asyncio.Task[list[MemoryFile] | None] | None = None  # memory that was not there in time
+    parts: tuple[object, ...] = ()  # of the configuration it was made from
     late_system: asyncio.Task[str | None] | None = None  # the system context, likewise
 
 
-def system_layers(config: QueryEngineConfig, *, memory: bool) -> tuple[str, ...]:
+def system_layers(config: EngineConfig, *, memory: bool) -> tuple[str, ...]:
     layers = [config.custom_system_prompt if config.custom_system_prompt is not None else DEFAULT]
     if config.custom_system_prompt is None and not config.interactive:
         layers.append(HEADLESS)
@@ -96,50 +98,58 @@ def system_layers(config: QueryEngineConfig, *, memory: bool) -> tuple[str, ...]
     return tuple(layer for layer in layers if layer.strip())
 
 
-async def freeze(config: QueryEngineConfig, cwd: str, background: Background) -> PromptContext:
-    """Take both contexts as they are now. Sources load in parallel; one that is not there in time is left out."""
-    memory = background.spawn(config.memory.load(cwd), name="memory") if config.memory else None
-    extra = background.spawn(config.system_context(), name="system context") if config.system_context else None
-    sources = {task for task in (memory, extra) if task is not None}
-    if sources:
-        await asyncio.wait(sources, timeout=config.deps.source_seconds)
+async def freeze(config: EngineConfig, services: Services, cwd: str, background: Background) -> PromptContext:
+    """Take both contexts as they are now. Sources load in parallel; one that is not there in time is left out.
+
+    Memory is short and near, so a turn waits a little for it. The system context runs commands: it is taken when it is
+    there, and otherwise follows as an attachment.
+    """
+    source = services.memory if config.memory else None
+    memory = background.spawn(source.load(cwd), name="memory") if source else None
+    extra = background.spawn(services.system_context(), name="system context") if services.system_context else None
+    if memory is not None:
+        await asyncio.wait({memory}, timeout=services.source_seconds)
+    if extra is not None:
+        await asyncio.wait({extra}, timeout=services.context_seconds)
     files = _result(memory) or ()
     notes = as_context(files)
-    parts = (_result(extra) or "", _mcp(config))
+    parts = (_result(extra) or "", _mcp(services))
     return PromptContext(
         system=(*system_layers(config, memory=memory is not None), *(part for part in parts if part.strip())),
-        user=_user_context(config, cwd, notes),
+        user=_user_context(services, cwd, notes),
         memory=notes,
-        date=today(config),
+        date=today(services),
+        parts=config.prompt_parts,
         refused=refusals(files),
         late=memory if memory is not None and not memory.done() else None,
         late_system=extra if extra is not None and not extra.done() else None,
     )
 
 
-def today(config: QueryEngineConfig) -> str:
-    return f"Today is {time.strftime('%A, %d %B %Y', time.localtime(config.deps.now()))}."
+def today(services: Services) -> str:
+    return f"Today is {time.strftime('%A, %d %B %Y', time.localtime(services.now()))}."
 
 
-def _user_context(config: QueryEngineConfig, cwd: str, memory: str) -> str:
+def _user_context(services: Services, cwd: str, memory: str) -> str:
     facts = [
-        today(config),
+        today(services),
         f"The working directory is {cwd}.",
         f"The platform is {platform.system()} {platform.release()}.",
     ]
-    roots = [root for root in config.services.roots if root != cwd]
+    roots = [root for root in services.roots() if root != cwd]
     if roots:
         facts.append(f"Other folders of the workspace: {', '.join(roots)}.")
     parts = ["<context>", *facts, *([memory] if memory else []), "</context>"]
     return "\n".join(parts)
 
 
-def _mcp(config: QueryEngineConfig) -> str:
-    if not config.mcp_clients:
+def _mcp(services: Services) -> str:
+    clients = services.mcp_clients()
+    if not clients:
         return ""
     lines = [
         f"- {client.name} ({client.status}){': ' + client.instructions if client.instructions else ''}"
-        for client in config.mcp_clients
+        for client in clients
     ]
     return "MCP servers:\n" + "\n".join(lines)
 

@@ -22,18 +22,20 @@ from assent.engine.aftermath import after_turn, wake
 from assent.engine.agents import Subagents
 from assent.engine.attachments import attach_at_start
 from assent.engine.budget import Ledger
-from assent.engine.config import QueryEngineConfig, ToolServices
+from assent.engine.command_host import CommandHost
+from assent.engine.config import EngineConfig
 from assent.engine.conversation import Conversation, Priority
 from assent.engine.equipment import OWN_TOOLS, equip, init_of, weigh
 from assent.engine.history import History
-from assent.engine.host import Host
 from assent.engine.input import Input, process
 from assent.engine.loop import run
 from assent.engine.merge import Outlet, merged
-from assent.engine.orphans import orphans_of, settle
+from assent.engine.orphaned_calls import settle
 from assent.engine.pairing import answers, repaired, unanswered
+from assent.engine.past import Past
 from assent.engine.prompt import freeze, system_layers
 from assent.engine.result import SUCCESS, result_of
+from assent.engine.services import Services
 from assent.engine.state import State, Terminal
 from assent.engine.turn import Turn
 from assent.tools.tool import SessionState
@@ -59,26 +61,27 @@ logger = logging.getLogger(__name__)
 
 
 class QueryEngine:
-    def __init__(self, config: QueryEngineConfig) -> None:
+    def __init__(self, config: EngineConfig, services: Services, past: Past | None = None) -> None:
+        past = past or Past()
         self.config = config
-        self._orphans = orphans_of(config)
+        self.services = services
+        self._orphans = past.orphans
         history = History(
-            repaired(_own(config.initial_messages), leave=[orphan.tool_use_id for orphan in self._orphans]),
-            snipped=config.snipped,
-            collapsed=config.collapsed,
+            repaired(_own(past.messages), leave=[orphan.tool_use_id for orphan in self._orphans]),
+            snipped=past.snipped,
+            collapsed=past.collapsed,
         )
-        ledger = Ledger(model_info=config.deps.model_info, on_spend=self._spent)
+        ledger = Ledger(model_info=services.model_info, on_spend=self._spent)
         self._conversation = Conversation(history=history, ledger=ledger, note_spend=self._note_spend)
-        self._restore(config.restored, config.spent)
-        if config.snipped:
-            history.replay(Tombstone(message_uuids=tuple(config.snipped), reason="snip"), config.snip_replay)
+        self._restore(past.result, past.spent)
+        if past.snipped:
+            history.replay(Tombstone(message_uuids=tuple(past.snipped), reason="snip"), services.snip_replay)
         for boundary in [m for m in history.messages if isinstance(m, CompactBoundary)][-1:]:
-            history.replay(boundary, config.snip_replay)
-        read_files = config.read_file_cache if config.read_file_cache is not None else {}
+            history.replay(boundary, services.snip_replay)
+        read_files = past.read_files if past.read_files is not None else {}
         self._own_state = SessionState(cwd=config.cwd, read_files=read_files)
-        self._abort = config.abort or Abort()
+        self._abort = services.abort or Abort()
         self._turn: Turn | None = None
-        self._model = config.model
         self._asked = 0  # decisions that are being waited for
 
     def submit(
@@ -91,7 +94,7 @@ class QueryEngine:
     ) -> AsyncGenerator[Message, None]:
         """One turn. Never raises on abort: it yields the result. Closing the generator is an abort without one."""
         blocks = (text_block(prompt),) if isinstance(prompt, str) else tuple(prompt)
-        drive = partial(self._drive, blocks, uuid or self.config.deps.new_id(), is_meta, token_budget)
+        drive = partial(self._drive, blocks, uuid or self.services.new_id(), is_meta, token_budget)
         return merged(drive, capacity=max(1, self.config.ahead))
 
     def abort(self) -> None:
@@ -116,24 +119,28 @@ class QueryEngine:
         """Mark messages as no longer needed: they leave the model's view before the next call (C2)."""
         self._conversation.window.marked.update(uuids)
 
+    def configure(self, config: EngineConfig) -> None:
+        """Another configuration, for the turns to come. A running turn keeps its own, and so do background agents."""
+        budget, before = config.task_budget, self.config.task_budget
+        self.config = config
+        if budget != before:
+            left = self._conversation.task_budget_remaining
+            used = before.total - left if before is not None and left is not None else 0
+            self._conversation.task_budget_remaining = max(0, budget.total - used) if budget is not None else None
+
     def set_model(self, model: str) -> None:
         """For the turns to come."""
-        self._model = model
+        self.configure(replace(self.config, model=model))
 
     @property
     def model(self) -> str:
         """What the next turn starts with; `/model` may have changed it."""
-        return self._model
+        return self.config.model
 
     @property
     def messages(self) -> list[ConversationMessage]:
         """The whole conversation, for people: nothing that left the model's view is missing."""
         return list(self._conversation.history.messages)
-
-    @property
-    def services(self) -> ToolServices:
-        """What tools work with, also when a client runs one without a model (T10)."""
-        return self.config.services
 
     @property
     def running(self) -> bool:
@@ -187,15 +194,15 @@ class QueryEngine:
             known.task_budget_remaining = budget.total if left is None else min(left, budget.total)
 
     def _spent(self, model: str, usage: Usage, cost_usd: float) -> None:
-        if self.config.on_spend is not None:
-            self.config.on_spend(model, usage, cost_usd)
+        if self.services.on_spend is not None:
+            self.services.on_spend(model, usage, cost_usd)
         self._note_spend()
 
     def _note_spend(self) -> None:
         """After every call, so that neither a crash nor a rebuild forgets one."""
         ledger, budget = self._conversation.ledger, self.config.task_budget
         if self.config.persist:
-            self.config.transcript.append(
+            self.services.transcript.append(
                 Spent(
                     total_cost_usd=ledger.cost_usd,
                     usage=ledger.usage,
@@ -212,14 +219,14 @@ class QueryEngine:
     ) -> None:
         if self._turn is not None:
             raise RuntimeError("This conversation is already in a turn; wait for its result or abort it.")
-        began, waited = self.config.deps.clock(), self.config.waited_seconds()
+        began, waited = self.services.clock(), self.services.waited_seconds()
         turn = self._turn = self._new_turn(outlet, token_budget)
         unlisten = self._abort.listen(lambda: turn.stop("abort"))
-        self.config.set_status("running")
+        self.services.set_status("running")
         try:
             terminal = await self._guarded(turn, blocks, uuid, is_meta=is_meta)
             await turn.begin(init_of(turn))
-            seconds = self.config.deps.clock() - began - (self.config.waited_seconds() - waited)
+            seconds = self.services.clock() - began - (self.services.waited_seconds() - waited)
             await turn.end(result_of(turn, terminal, denials=self._conversation.denials, duration_seconds=seconds))
             if terminal.reason in SUCCESS:
                 after_turn(turn)
@@ -228,7 +235,7 @@ class QueryEngine:
             if turn.stopped == "abort":
                 self._abort.reset()  # it has done its work; the next turn starts afresh
             self._turn = None
-            self.config.set_status("idle")
+            self.services.set_status("idle")
 
     async def _guarded(self, turn: Turn, blocks: tuple[Block, ...], uuid: str, *, is_meta: bool) -> Terminal:
         """The stages of the turn inside the scope that aborts it; whatever happens, the history ends up valid."""
@@ -259,7 +266,7 @@ class QueryEngine:
         await self._freeze_context(turn)
         orphans, self._orphans = self._orphans, ()
         await settle(turn, orphans, self._note_denial)
-        given = await process(turn, blocks, commands=self.config.commands, is_meta=is_meta)
+        given = await process(turn, blocks, commands=self.services.commands(), is_meta=is_meta)
         if given.command is not None or given.error:
             return await self._answer_locally(turn, given, blocks, uuid)
         if given.model is not None or given.allowed_tools is not None:
@@ -269,35 +276,35 @@ class QueryEngine:
             raise ToolError("No model is set. Choose one with /model NAME or in the settings.")
         if turn.token_budget is None:
             turn.token_budget = given.token_budget
-        message = UserMessage(uuid=uuid, content=given.blocks, timestamp=self.config.deps.now(), is_meta=is_meta)
+        message = UserMessage(uuid=uuid, content=given.blocks, timestamp=self.services.now(), is_meta=is_meta)
         blocked = await self._prompt_hooks(turn, message)
         if blocked is not None:
             return blocked
         await self._remember(turn, message, given.attachments)
         turn.prompt_uuid = uuid
         await turn.begin(init_of(turn))
-        if self.config.replay_user_messages:
+        if turn.config.replay_user_messages:
             await turn.tell(replace(message, is_replay=True))
         for attachment in given.attachments:
             await turn.tell(attachment)
         await attach_at_start(turn)
-        if self.config.max_turns is not None and self.config.max_turns < 1:
-            return Terminal(reason="max_turns", error=f"max_turns is {self.config.max_turns}: no step is allowed.")
+        if turn.config.max_turns is not None and turn.config.max_turns < 1:
+            return Terminal(reason="max_turns", error=f"max_turns is {turn.config.max_turns}: no step is allowed.")
         state = State(messages=turn.history.view(), model=turn.model, tracking=self._conversation.tracking)
         return await run(turn, state)
 
     def _reset(self, turn: Turn) -> None:
         wake(turn)
         self._conversation.discovered_skills.clear()
-        home = turn.app.worktree or self.config.cwd
+        home = turn.app.worktree or turn.config.cwd
         if turn.app.cwd != home:
             turn.app.cwd = home
             turn.app.on_change("cwd")
 
     async def _freeze_context(self, turn: Turn) -> None:
         known = self._conversation
-        if known.context is None:
-            known.context = await freeze(self.config, turn.app.cwd, known.background)
+        if known.context is None or known.context.parts != turn.config.prompt_parts:
+            known.context = await freeze(turn.config, self.services, turn.app.cwd, known.background)
         turn.system, turn.user_context = known.context.system, known.context.user
         weigh(turn)
 
@@ -318,10 +325,10 @@ class QueryEngine:
         """On disk before any call goes out: whatever dies after this, the words are not lost."""
         for each in (message, *attachments):
             turn.history.add(each)
-            if self.config.persist:
-                self.config.transcript.append(each)
+            if turn.config.persist:
+                self.services.transcript.append(each)
         turn.mentioned.clear()
-        await self.config.transcript.flush(durable=True)
+        await self.services.transcript.flush(durable=True)
 
     async def _answer_locally(self, turn: Turn, given: Input, blocks: tuple[Block, ...], uuid: str) -> Terminal:
         """A command or a refusal: init, the prompt if asked for, the answer, and no model call (Q7)."""
@@ -332,8 +339,8 @@ class QueryEngine:
                 await turn.begin(init_of(turn))
             text = await given.command.run(given.arguments, self._host(turn))
         await turn.begin(init_of(turn))
-        if self.config.replay_user_messages:
-            now = self.config.deps.now()
+        if turn.config.replay_user_messages:
+            now = self.services.now()
             await turn.tell(UserMessage(uuid=uuid, content=blocks, timestamp=now, is_replay=True))
         if given.error:
             await turn.tell(turn.error_message(text, "invalid_prompt"))
@@ -343,10 +350,10 @@ class QueryEngine:
         turn.last_text = text
         return Terminal(reason="completed")
 
-    def _host(self, turn: Turn) -> Host:
-        return Host(
+    def _host(self, turn: Turn) -> CommandHost:
+        return CommandHost(
             turn,
-            commands=self.config.commands,
+            commands=self.services.commands(),
             context_text=lambda: self._usage().as_text(),
             cost=self.cost,
             set_model=self.set_model,
@@ -359,26 +366,27 @@ class QueryEngine:
             state.on_change("mode")
             return state
 
-        if self.config.set_app_state is not None:
-            self.config.set_app_state(change)
+        if self.services.set_state is not None:
+            self.services.set_state(change)
         else:
             change(self._app())
 
     def _app(self) -> SessionState:
-        return self.config.get_app_state() if self.config.get_app_state else self._own_state
+        return self.services.state() if self.services.state else self._own_state
 
     def _new_turn(self, outlet: Outlet[Message], token_budget: int | None) -> Turn:
         turn = Turn(
             config=self.config,
+            services=self.services,
             outlet=outlet,
             conversation=self._conversation,
             app=self._app(),
             can_use_tool=self._judge,
             refresh_context=self._refresh_context,
-            model=self._model,
+            model=self.config.model,
             token_budget=token_budget if token_budget is not None else self.config.token_budget,
         )
-        if self.config.agents and self.config.source == "main":
+        if self.services.agents() and self.config.source == "main":
             turn.agents = Subagents(turn)
         return turn
 
@@ -387,7 +395,7 @@ class QueryEngine:
         if call.action.tool in OWN_TOOLS:
             return Allow(step="tool", reason="it acts only inside the conversation")
         with self._asking():
-            verdict = await self.config.can_use_tool(call)
+            verdict = await self.services.can_use_tool(call)
         if isinstance(verdict, Deny):
             self._note_denial(call.action.tool, call.tool_use_id, call.action.input)
         return verdict
@@ -401,7 +409,7 @@ class QueryEngine:
             nonlocal told
             told = True
             self._asked += 1
-            self.config.set_status("waiting")
+            self.services.set_status("waiting")
 
         later = asyncio.get_running_loop().call_soon(tell)
         try:
@@ -411,7 +419,7 @@ class QueryEngine:
             if told:
                 self._asked -= 1
                 if not self._asked:
-                    self.config.set_status("running")
+                    self.services.set_status("running")
 
     def _note_denial(self, tool: str, tool_use_id: str, given: Mapping[str, Any]) -> None:
         denial = PermissionDenial(tool_name=tool, tool_use_id=tool_use_id, tool_input=dict(given))
@@ -422,7 +430,7 @@ class QueryEngine:
             spent = self._conversation.ledger.cost_usd
             return Terminal(
                 reason="budget_usd",
-                error=f"The budget of ${self.config.max_budget_usd} is spent (${spent:.4f} so far).",
+                error=f"The budget of ${turn.config.max_budget_usd} is spent (${spent:.4f} so far).",
             )
         return Terminal(reason="aborted_tools" if turn.phase == "tools" else "aborted_streaming", error="Aborted")
 
@@ -444,10 +452,10 @@ class QueryEngine:
         view = known.history.view()
         return context_usage(
             system=context.system if context else system_layers(self.config, memory=False),
-            tools=[tool.definition() for tool in self.config.tools if tool.enabled(self._app())],
+            tools=[tool.definition() for tool in self.services.tools() if tool.enabled(self._app())],
             memory=context.memory if context else "",
             view=view,
-            marks=thresholds(self.config.deps.model_info(self._model)),
+            marks=thresholds(self.services.model_info(self.config.model)),
             measured=known.window.count(view) if known.window.anchor else None,
         )
 

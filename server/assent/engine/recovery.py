@@ -172,13 +172,13 @@ async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step
     blocks = [block for message in answer.messages for block in message.content if block.get("type") == "compaction"]
     summary = "\n".join(str(block.get("content") or "") for block in blocks)
     boundary = CompactBoundary(
-        uuid=turn.config.deps.new_id(),
+        uuid=turn.services.new_id(),
         trigger="server",
         tokens_before=turn.window.last_answer,
         tokens_after=0,
         summary=summary,
         kept=tuple(blocks),  # goes back to the API as it came
-        timestamp=turn.config.deps.now(),
+        timestamp=turn.services.now(),
     )
     await start_anew(turn, boundary)
     await turn.publish(turn.user_message("Go on from here."))

@@ -79,7 +79,7 @@ async def remember(turn: Turn, memory: AutoMemory, said: str) -> None:
 
 async def dream(turn: Turn, memory: AutoMemory) -> None:
     """Once the session has been idle for a while, put the notes in order. A new turn ends this."""
-    await turn.config.deps.sleep(IDLE_SECONDS)
+    await turn.services.sleep(IDLE_SECONDS)
     facts = await memory.facts()
     known = turn.conversation
     if len(facts) < WORTH_DREAMING or facts == known.notes_in_order or known.ledger.spent(turn.config.max_budget_usd):

@@ -86,7 +86,7 @@ class Answer:
             message_id=self.open_message_id or self.open_uuid,
             content=(text_block(text),),
             model=model,
-            timestamp=turn.config.deps.now(),
+            timestamp=turn.services.now(),
         )
 
 
@@ -94,11 +94,11 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
     answer = turn.answer = Answer()
     turn.phase = "streaming"
     request = request_for(turn, state)
-    await turn.config.transcript.flush(durable=True)
+    await turn.services.transcript.flush(durable=True)
     looped = state.transition
     await turn.publish(
         RequestStart(
-            step_id=turn.config.deps.new_id(),
+            step_id=turn.services.new_id(),
             model=request.model,
             transition=looped.reason if looped else None,
             attempt=looped.attempt if looped else 0,
@@ -106,9 +106,9 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
         )
     )
     meter = turn.ledger.meter(request.model)
-    began = turn.window.last_call = turn.config.deps.clock()
+    began = turn.window.last_call = turn.services.clock()
     try:
-        async with aclosing(turn.config.deps.call_model(request)) as events:
+        async with aclosing(turn.services.call_model(request)) as events:
             async for event in events:
                 match event:
                     case StreamEvent():
@@ -140,7 +140,7 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
         answer.failure = failure
     finally:
         meter.close()
-        turn.api_seconds += turn.config.deps.clock() - began
+        turn.api_seconds += turn.services.clock() - began
     return answer
 
 
@@ -173,7 +173,7 @@ async def _start_tools(turn: Turn, answer: Answer, message: AssistantMessage, to
         elif block.get("type") == "tool_use":
             if complete(block):
                 answer.calls += 1
-                turn.config.owners.claim(str(block.get("id", "")), turn.config.parent_tool_use_id)
+                turn.services.owners.claim(str(block.get("id", "")), turn.config.parent_tool_use_id)
                 tools.add(block)
             else:
                 tools.reject(block, CUT_INPUT)

@@ -48,8 +48,8 @@ async def stop_hooks(turn: Turn, state: State) -> Step | None:
     data = {"stop_hook_active": state.stop_hook_active, "last_assistant_message": turn.last_text}
     event = "SubagentStop" if turn.config.source == "subagent" else "Stop"
     step = await _outcome(turn, state, await turn.run_hooks(event, data))
-    if step is None and turn.config.team is not None:
-        for task in turn.config.team.owned_tasks():
+    if step is None and turn.services.team is not None:
+        for task in turn.services.team.owned_tasks():
             step = await _outcome(turn, state, await turn.run_hooks("TaskCompleted", {"task": dict(task)}))
             if step is not None:
                 return step

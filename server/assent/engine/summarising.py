@@ -13,7 +13,7 @@ from typing import Literal
 
 from assent.context.compact import Portion, request_text, summary_of
 from assent.context.thresholds import SUMMARY_ROOM
-from assent.engine.config import Summary
+from assent.engine.services import Summary
 from assent.engine.state import State
 from assent.engine.turn import Turn
 from assent.types.blocks import Json, text_block, text_of
@@ -80,7 +80,7 @@ async def call_for_text(turn: Turn, request: ModelRequest, *, foreground: bool) 
     usage = Usage()
     stop_reason: str | None = None
     try:
-        async with aclosing(turn.config.deps.call_model(request)) as events:
+        async with aclosing(turn.services.call_model(request)) as events:
             async for event in events:
                 match event:
                     case StreamEvent():
@@ -105,7 +105,7 @@ async def _whole(turn: Turn, state: State, portion: Portion, asked: str) -> str:
     """A summary that the model finished. Raises ModelError when it never does."""
     config = turn.config
     info = turn.info_of(state.model)
-    question = UserMessage(uuid=config.deps.new_id(), content=(text_block(asked),))
+    question = UserMessage(uuid=turn.services.new_id(), content=(text_block(asked),))
     request = ModelRequest(
         model=state.model,
         messages=(*portion.view, question),
@@ -141,9 +141,9 @@ async def _whole(turn: Turn, state: State, portion: Portion, asked: str) -> str:
 
 async def _asked(turn: Turn, request: ModelRequest) -> Summary:
     """The summary by whoever was given for it, or by the model itself; either way it is counted."""
-    if turn.config.deps.compact is None:
+    if turn.services.compact is None:
         return await call_for_text(turn, request, foreground=True)
-    summary = await turn.config.deps.compact(request)
+    summary = await turn.services.compact(request)
     if summary.usage != Usage():
         turn.ledger.book(request.model, summary.usage, summary.cost_usd)
     return replace(summary, stop_reason=summary.stop_reason or "end_turn")

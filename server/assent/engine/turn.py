@@ -15,10 +15,11 @@ import anyio.lowlevel
 
 from assent.context.tool_results import BATCH_CHARS, capped_batch
 from assent.engine.budget import Ledger
-from assent.engine.config import QueryEngineConfig
+from assent.engine.config import EngineConfig
 from assent.engine.conversation import Conversation
 from assent.engine.history import History
 from assent.engine.merge import Background, Outlet
+from assent.engine.services import Services
 from assent.engine.state import State
 from assent.engine.window import Window
 from assent.tools.files.read_marks import take_back
@@ -63,7 +64,8 @@ CONVERSATION = (UserMessage, AssistantMessage, Attachment, CompactBoundary)
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Turn:
-    config: QueryEngineConfig
+    config: EngineConfig
+    services: Services
     outlet: Outlet[Message]
     conversation: Conversation
     app: SessionState
@@ -71,6 +73,8 @@ class Turn:
     refresh_context: Callable[[], Awaitable[None]]
     tools: Mapping[str, AnyTool] = field(default_factory=dict[str, AnyTool])
     definitions: tuple[Json, ...] = ()
+    offered: tuple[AnyTool, ...] = ()  # what the sources had when `tools` was made
+    allowed: tuple[str, ...] | None = None  # the only ones a command allows
     system: tuple[str, ...] = ()
     user_context: str = ""
     model: str = ""
@@ -120,14 +124,14 @@ class Turn:
         await self.tell(message)
 
     async def tell(self, message: Message) -> None:
-        """Tell the consumer only; then look at the purse."""
+        """Send to the consumer only; then check the budget."""
         if isinstance(message, StreamEvent) and not self.config.include_partial_messages:
             return
         if not self.initialised:
             self.held.append(message)
             return
         await self.outlet.send(message)
-        await self._look_at_the_purse()
+        await self._check_budget()
 
     def post(self, message: Message) -> None:
         """Publish from code that cannot wait. Progress is dropped when nobody reads; nothing else is."""
@@ -142,7 +146,7 @@ class Turn:
         for message in messages:
             self.post(message)
         await self.outlet.room()
-        await self._look_at_the_purse()
+        await self._check_budget()
 
     async def begin(self, init: SystemInit) -> None:
         """The first message of the turn, then what had to wait for it."""
@@ -154,21 +158,21 @@ class Turn:
             self.outlet.post(message, droppable=False)
         self.held.clear()
         await self.outlet.room()
-        await self._look_at_the_purse()
+        await self._check_budget()
 
     async def end(self, result: Result) -> None:
         """The last message: written down before anyone is told that the turn is over."""
         self._keep(result)
-        await self.config.transcript.flush(durable=False)
+        await self.services.transcript.flush(durable=False)
         self.outlet.post(result, droppable=False)
 
     def _keep(self, message: Message) -> None:
         if isinstance(message, CONVERSATION):
             self.history.add(message)
         if self.config.persist and isinstance(message, KEPT):
-            self.config.transcript.append(message)
+            self.services.transcript.append(message)
 
-    async def _look_at_the_purse(self) -> None:
+    async def _check_budget(self) -> None:
         """The one place where the dollar limit ends a turn (Q9)."""
         if not self.costs_nothing and self.ledger.spent(self.config.max_budget_usd):
             self.stop("budget_usd")
@@ -185,7 +189,12 @@ class Turn:
         return self.info_of(self.model)
 
     def info_of(self, model: str) -> ModelInfo:
-        return self.config.deps.model_info(model)
+        return self.services.model_info(model)
+
+    def source_tools(self) -> tuple[AnyTool, ...]:
+        """What the sources offer now: the session's own tools, and those of MCP servers."""
+        servers = self.services.mcp_clients()
+        return (*self.services.tools(), *(tool for client in servers for tool in client.tools))
 
     def new_executor(self) -> ToolExecutor:
         """One for the answer under way; an abort finds its results here."""
@@ -203,8 +212,8 @@ class Turn:
             can_use_tool=self.can_use_tool,
             make_context=self.tool_context,
             emit=emit,
-            clock=self.config.deps.clock,
-            hooks=self.config.hooks,
+            clock=self.services.clock,
+            hooks=self.services.hooks,
             session_id=self.config.session_id,
             cwd=lambda: self.app.cwd,
             parent_tool_use_id=self.config.parent_tool_use_id,
@@ -213,39 +222,31 @@ class Turn:
 
     def interruption(self) -> str:
         """What a call is told that was cut off by the end of the turn."""
-        return (self.config.abort.why if self.config.abort else "") or INTERRUPTED
+        return (self.services.abort.why if self.services.abort else "") or INTERRUPTED
 
     def tool_context(self, *, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext:
-        services = self.config.services
         return ToolContext(
             session_id=self.config.session_id,
             tool_use_id=tool_use_id,
             state=self.app,
-            workspace=services.workspace,
-            roots=services.roots,
+            services=self.services,
             progress=progress,
             elicit=self._elicit,
-            editor=services.editor,
             agents=self.agents,
-            jobs=services.jobs,
-            spill=services.spill,
-            env=dict(services.env),
-            search_web=services.search_web,
-            summarise=services.summarise,
             in_view=lambda call: self.window.result(self.history.view(), call),
             snip=self._snip,
         )
 
     async def _elicit(self, question: Elicitation) -> ElicitationAnswer:
         """Ask the person; where nobody can be asked the answer is no, and the turn goes on (Q2)."""
-        if self.config.handle_elicitation is None:
+        if self.services.handle_elicitation is None:
             return ElicitationAnswer(action="decline")
         await self.run_hooks("Elicitation", {"message": question.message})
-        self.config.set_status("waiting")
+        self.services.set_status("waiting")
         try:
-            answer = await self.config.handle_elicitation(question)
+            answer = await self.services.handle_elicitation(question)
         finally:
-            self.config.set_status("running")
+            self.services.set_status("running")
         await self.run_hooks("ElicitationResult", {"message": question.message, "action": answer.action})
         return answer
 
@@ -261,7 +262,7 @@ class Turn:
 
     async def answer_calls(self, results: Sequence[CallResult]) -> None:
         """One user message for the whole batch, results in the order asked; then what hooks had to add."""
-        spill = self.config.services.spill
+        spill = self.services.spill
         caps = [self.tools[r.tool].max_result_chars if r.tool in self.tools else BATCH_CHARS for r in results]
         blocks = capped_batch([result.block for result in results], caps, spill.write if spill else None)
         await self.publish(self.user_message(blocks, is_meta=False))
@@ -272,54 +273,52 @@ class Turn:
     @property
     def mine(self) -> Mine:
         """Which calls are this agent's own."""
-        return self.config.owners.of(self.config.parent_tool_use_id)
+        return self.services.owners.of(self.config.parent_tool_use_id)
 
     def stop_failed(self, text: str) -> None:
         """StopFailure hooks hear of an API error; nobody waits for them and they change nothing (L8)."""
-        if self.config.hooks.wants("StopFailure"):
+        if self.services.hooks.wants("StopFailure"):
             call = HookCall(
                 event="StopFailure", session_id=self.config.session_id, cwd=self.app.cwd, data={"error": text}
             )
-            self.background.spawn(self.config.hooks.run(call), name="StopFailure hooks")
+            self.background.spawn(self.services.hooks.run(call), name="StopFailure hooks")
 
     async def notice(self, text: str, level: Literal["info", "warning", "error"] = "info") -> None:
         await self.publish(Notice(level=level, text=text))
 
     def user_message(self, content: str | Sequence[Block], *, is_meta: bool = True) -> UserMessage:
         blocks = (text_block(content),) if isinstance(content, str) else tuple(content)
-        return UserMessage(
-            uuid=self.config.deps.new_id(), content=blocks, timestamp=self.config.deps.now(), is_meta=is_meta
-        )
+        return UserMessage(uuid=self.services.new_id(), content=blocks, timestamp=self.services.now(), is_meta=is_meta)
 
     def attachment(self, kind: str, text: str, data: Json | None = None) -> Attachment:
         return Attachment(
-            uuid=self.config.deps.new_id(),
+            uuid=self.services.new_id(),
             kind=kind,
             content=(text_block(text),),
             data=data or {},
-            timestamp=self.config.deps.now(),
+            timestamp=self.services.now(),
         )
 
     def error_message(self, text: str, kind: str) -> AssistantMessage:
         """A synthetic message that shows a failure to people; the model never reads it."""
-        new_id = self.config.deps.new_id()
+        new_id = self.services.new_id()
         return AssistantMessage(
             uuid=new_id,
             message_id=new_id,
             content=(text_block(text),),
             model="assent",
-            timestamp=self.config.deps.now(),
+            timestamp=self.services.now(),
             error=kind,
         )
 
     async def run_hooks(self, event: HookEvent, data: Json | None = None, *, subject: str = "") -> list[HookOutcome]:
         """Run the hooks of one event; each outcome is shown, and what one wants the model to know is attached."""
-        if not self.config.hooks.wants(event):
+        if not self.services.hooks.wants(event):
             return []
         call = HookCall(
             event=event, session_id=self.config.session_id, cwd=self.app.cwd, subject=subject, data=data or {}
         )
-        outcomes = await self.config.hooks.run(call)
+        outcomes = await self.services.hooks.run(call)
         for outcome in outcomes:
             await self.publish(HookRan(event=event, outcome=outcome.status, text=outcome.text))
             if outcome.context:

@@ -1,35 +1,27 @@
 """What sessions need from outside: one object, filled in by `app.py`, replaced piece by piece in tests.
 
-The session owns the conversation's life (inbox, transcript, asks, events); the engine owns a turn. They meet here:
-a session describes the engine it wants as an `EngineSpec` and gets back an `Engine`.
+The session owns the conversation's life (inbox, transcript, asks, events); the engine owns a turn. They meet in the
+engine's `EngineConfig` and `Services`: the program gives the first part of both, the session adds its own.
 """
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from assent.editor.proposals import Origin, Proposals, Review
-from assent.engine.abort import Abort
-from assent.engine.config import OrphanedPermission, ToolServices
+from assent.engine.config import EngineConfig, TaskBudget
+from assent.engine.past import Past
+from assent.engine.query_engine import QueryEngine
+from assent.engine.services import Services
 from assent.storage.journal import Disk
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
-from assent.tools.tool import AnyTool, Jobs, Mine, SessionState
-from assent.types.blocks import Block, Json
-from assent.types.hooks import Hooks, NoHooks
-from assent.types.messages import Attachment, Collapsed, ConversationMessage, Message, Result, Spent, UserMessage
+from assent.tools.tool import AnyTool, Jobs
+from assent.types.blocks import Json
 from assent.types.permissions import Action, Ask, Decision, Mode
-from assent.types.ports import (
-    CanUseTool,
-    EditorQueries,
-    HandleElicitation,
-    ModelInfo,
-    SpillStore,
-    ToolCall,
-    Workspace,
-)
+from assent.types.ports import EditorQueries, ModelInfo, ToolCall, Workspace
 
 # --- the engine ------------------------------------------------------------------------------------------------------
 
@@ -49,84 +41,20 @@ class EngineOptions:
     task_budget: int | None = None
     json_schema: Json | None = None
 
-
-class Transcript(Protocol):
-    """Structurally the engine's `Transcript` port: append never raises; a refused write is kept, retried and told."""
-
-    def append(self, message: Message) -> None: ...
-    async def flush(self, *, durable: bool) -> None: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineSpec:
-    """One engine to build. Built again (from the transcript) after a restart, a rewind or a change of model.
-
-    Field by field this is `QueryEngineConfig`; what is missing here (call_model, commands, agents, memory, hooks,
-    background calls) is `app.py`'s own to add. Partials are always wanted: the event log drops them if nobody looks.
-    """
-
-    session_id: str
-    options: EngineOptions
-    state: SessionState
-    roots: tuple[str, ...]
-    trusted: bool
-    settings: Settings
-    tools: tuple[AnyTool, ...]
-    workspace: Workspace
-    spill: SpillStore
-    jobs: Jobs | None
-    editor: EditorQueries | None
-    env: Mapping[str, str]
-    can_use_tool: CanUseTool
-    handle_elicitation: HandleElicitation
-    initial_messages: tuple[ConversationMessage, ...]
-    snipped: frozenset[str]
-    collapsed: tuple[Collapsed, ...]
-    restored: Result | None  # session totals as of the last result (Q6)
-    spent: Spent | None  # the same as of the last call that was counted
-    transcript: Transcript
-    take_queued: Callable[[], Sequence[UserMessage]]  # what the user steered into the turn (L11)
-    publish: Callable[[Message], None]  # what happens outside a turn
-    abort: Abort
-    take_decisions: Callable[[Mine], Sequence[Attachment]]  # on edits whose calls have their results
-    orphaned_permission: tuple[OrphanedPermission, ...] = ()  # asked by a process that died; asked once more (Q11)
-    waited_seconds: Callable[[], float] = lambda: 0.0  # for people, so far
-    interactive: bool = True
-
-
-class Engine(Protocol):
-    """What a session uses of `QueryEngine`."""
-
-    @property
-    def model(self) -> str:
-        """What the next turn starts with; a slash command may have changed it."""
-        ...
-
-    @property
-    def services(self) -> ToolServices:
-        """What its tools work with; a tool that a client runs gets the same."""
-        ...
-
-    def submit(
-        self,
-        prompt: str | Sequence[Block],
-        *,
-        uuid: str | None = None,
-        is_meta: bool = False,
-        token_budget: int | None = None,
-    ) -> AsyncGenerator[Message, None]: ...
-
-    async def announce(self) -> None:
-        """Let the running turn begin now, because someone is to be asked a question that belongs to it."""
-        ...
-
-    def context(self) -> Json:
-        """`assent/session/context` (C8)."""
-        ...
-
-    async def aclose(self) -> None:
-        """End everything in the background."""
-        ...
+    def applied_to(self, config: EngineConfig) -> EngineConfig:
+        return replace(
+            config,
+            model=self.model,
+            fallback_model=self.fallback_model,
+            thinking=self.thinking,
+            effort=self.effort,
+            custom_system_prompt=self.custom_system_prompt,
+            append_system_prompt=self.append_system_prompt,
+            max_turns=self.max_turns,
+            max_budget_usd=self.max_budget_usd,
+            task_budget=TaskBudget(total=self.task_budget) if self.task_budget else None,
+            json_schema=self.json_schema,
+        )
 
 
 # --- permissions -----------------------------------------------------------------------------------------------------
@@ -173,7 +101,7 @@ the tools live."""
 class SessionDeps:
     """`app.py` provides the first group; the rest has working defaults."""
 
-    engine: Callable[[EngineSpec], Engine]
+    services: Callable[[str, str], Services]  # (session id, cwd): model, hooks, catalogues; the session adds its own
     tools: MakeTools
     decide: Decide
     workspace: MakeWorkspace
@@ -181,6 +109,9 @@ class SessionDeps:
     trust: TrustStore
     data_dir: Path  # $XDG_DATA_HOME/assent
 
+    engine: Callable[[EngineConfig, Services, Past], QueryEngine] = QueryEngine
+    configured: Callable[[EngineConfig, Settings], EngineConfig] = lambda config, _settings: config
+    """What the program and the settings say, added to what the user chose for a session."""
     default_model: str = "claude-opus-4-8"
     choose_model: Callable[[str], str] = lambda model: model  # the model that can be reached for a wanted one
     require_model: Callable[[str], str] = lambda model: model  # the same, but NoCredentials, no stand-in
@@ -193,7 +124,7 @@ class SessionDeps:
     agents: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, description}
     mcp_servers: Callable[[str], Sequence[Json]] = lambda _cwd: ()  # {name, status}
     parse_rule: Callable[[str], object] = lambda _rule: None  # raises ValueError on a rule that cannot be used
-    hooks: Hooks = field(default_factory=NoHooks)  # PermissionRequest and PermissionDenied run in the gate
+    judging: Callable[[str, ToolCall], None] = lambda _session, _call: None  # called before each decision
     classify: Classify | None = None
     secrets: Callable[[], Sequence[str]] = lambda: ()  # redacted in transcripts and logs
     disk: Disk | None = None  # for tests of full and dying disks

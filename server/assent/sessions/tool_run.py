@@ -57,23 +57,14 @@ async def _executed(session: Session, block: Json, call: Call) -> CallResult | N
             call.progress(message.text)
         session.turns.show(message)
 
-    services = (await session.turns.engine()).services
-
     def make_context(*, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext:
         return ToolContext(
             session_id=session.id,
             tool_use_id=tool_use_id,
             state=session.state,
-            workspace=session.workspace,
-            roots=session.roots(),
+            services=session.services,
             progress=progress,
             elicit=session.elicit,
-            editor=session.deps.editor,
-            jobs=session.jobs,
-            spill=session.spill,
-            env=dict(session.settings.get("env", {})),
-            search_web=services.search_web,
-            summarise=services.summarise,
         )
 
     results: tuple[CallResult, ...] = ()
@@ -90,7 +81,7 @@ async def _executed(session: Session, block: Json, call: Call) -> CallResult | N
             make_context=make_context,
             emit=emit,
             clock=time.monotonic,
-            hooks=session.deps.hooks,
+            hooks=session.services.hooks,
             session_id=session.id,
             cwd=lambda: session.state.cwd,
         ) as executor:

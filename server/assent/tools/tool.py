@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -17,7 +17,16 @@ import msgspec
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action, Mode
-from assent.types.ports import EditorQueries, EditPlan, HandleElicitation, SpillStore, ToolResultContent, Workspace
+from assent.types.ports import (
+    EditorQueries,
+    EditOutcome,
+    EditPlan,
+    FileText,
+    HandleElicitation,
+    SpillStore,
+    ToolResultContent,
+    Workspace,
+)
 
 
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True, omit_defaults=True):
@@ -96,34 +105,96 @@ class SessionState:
     on_change: Callable[[str], None] = lambda _what: None  # "todos", "mode", "cwd", "plan"
 
 
+Summarise = Callable[[str, str], Awaitable[str]]
+"""(text, prompt) → what the small model answers."""
+
+
+class NoWorkspace:
+    """No files at all: for engines whose tools use none."""
+
+    async def read(self, path: str) -> FileText:
+        raise ToolError(f"There is no workspace to read {path} from.")
+
+    async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
+        raise ToolError(f"There is no workspace to change {plan.path} in.")
+
+    async def save_barrier(self) -> str:
+        return ""
+
+    def unsaved(self) -> Mapping[str, str]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolServices:
+    """What tools work with. One object per session; the engine's `Services` adds what only the engine uses.
+
+    What can change while a session lives is a function: it is read when a call needs it.
+    """
+
+    workspace: Workspace = field(default_factory=NoWorkspace)
+    roots: Callable[[], tuple[str, ...]] = tuple  # workspace folders, from the editor only; cwd is always among them
+    env: Callable[[], Mapping[str, str]] = dict  # settings' env, trusted sources only
+    editor: EditorQueries | None = None
+    jobs: Jobs | None = None
+    spill: SpillStore | None = None
+    search_web: Callable[[str, list[str], list[str]], Awaitable[ToolResultContent]] | None = None
+    summariser: Callable[[], Summarise | None] = lambda: None  # None while the settings do not allow it
+
+
 @dataclass(slots=True, kw_only=True)
 class ToolContext:
-    """Everything a call may use. One per call; `state` is shared by the session."""
+    """Everything a call may use. One per call; `state` and `services` are shared by the session."""
 
     session_id: str
     tool_use_id: str
     state: SessionState
-    workspace: Workspace
-    roots: tuple[str, ...] = ()  # workspace folders, from the editor only; cwd is always among them
+    services: ToolServices = field(default_factory=ToolServices)
     progress: Callable[[str], None] = lambda _text: None
     proposal_id: str | None = None  # from the Allow, for edits
     other_proposals: tuple[str, ...] = ()  # the same, for the plan's other files
     plan: EditPlan | None = None  # what `prepare` gave
     fenced: bool | None = None  # from the Allow: our reader judged the command, so it runs inside the fence
     elicit: HandleElicitation | None = None
-    editor: EditorQueries | None = None
     agents: AgentRunner | None = None
-    jobs: Jobs | None = None
-    spill: SpillStore | None = None
-    env: dict[str, str] = field(default_factory=dict[str, str])  # settings' env, trusted sources only
-    search_web: Callable[[str, list[str], list[str]], Awaitable[ToolResultContent]] | None = None
-    summarise: Callable[[str, str], Awaitable[str]] | None = None  # (text, prompt) with the small model, when allowed
     in_view: Callable[[str], ToolResultContent | None] = lambda _tool_use_id: None  # a result as the model sees it now
-    snip: Callable[[list[int]], str] | None = None  # let go of earlier results by the numbers they were offered under
+    snip: Callable[[list[int]], str] | None = None  # remove earlier results by the numbers they were offered under
 
     @property
     def cwd(self) -> str:
         return self.state.cwd
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.services.workspace
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        return self.services.roots()
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self.services.env()
+
+    @property
+    def editor(self) -> EditorQueries | None:
+        return self.services.editor
+
+    @property
+    def jobs(self) -> Jobs | None:
+        return self.services.jobs
+
+    @property
+    def spill(self) -> SpillStore | None:
+        return self.services.spill
+
+    @property
+    def search_web(self) -> Callable[[str, list[str], list[str]], Awaitable[ToolResultContent]] | None:
+        return self.services.search_web
+
+    @property
+    def summarise(self) -> Summarise | None:
+        return self.services.summariser()
 
 
 class Tool(ABC, Generic[InputT]):

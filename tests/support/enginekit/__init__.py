@@ -11,6 +11,7 @@ retries sleep on a clock that only counts, and every wait is bounded.
 """
 
 from enginekit.invariants import assert_conversation_valid, assert_turn_valid
+from enginekit.parts import make_engine
 from enginekit.stage import Recorder, Stage, TurnLog
 from enginekit.tools import Change, Crash, Echo, Fail, Gate, Long, Reader, Shell
 
@@ -28,4 +29,5 @@ __all__ = [
     "TurnLog",
     "assert_conversation_valid",
     "assert_turn_valid",
+    "make_engine",
 ]

@@ -12,17 +12,17 @@ from typing import Any
 
 import anyio
 
-from assent.engine.config import Deps, QueryEngineConfig, ToolServices
 from assent.engine.query_engine import QueryEngine
 from assent.model.client import ModelClient, ModelSettings, make_call_model
 from assent.model.clock import SystemClock
 from assent.model.retry import RetryPolicy
 from assent.model.transport import Endpoint
-from assent.tools.tool import AnyTool
+from assent.tools.tool import AnyTool, ToolServices
 from assent.types.blocks import Block, text_of
 from assent.types.messages import AssistantMessage, Message, RequestStart, Result
 from assent.types.ports import ModelEvent, ModelRequest
 from enginekit.invariants import assert_conversation_valid, assert_turn_valid, reloaded
+from enginekit.parts import make_engine
 from fakeapi import FakeApi, Limits
 
 MODEL = "claude-opus-4-8"
@@ -183,14 +183,15 @@ class Stage:
                 async for event in events:
                     yield event
 
-        deps = Deps(
-            call_model=call,
-            model_info=client.info,
-            sleep=self._sleep,
-            source_seconds=self._source_seconds,
-            look_seconds=WAIT,
-        )
-        return QueryEngine(QueryEngineConfig(deps=deps, **{**self._config, **changes}))
+        given: dict[str, Any] = {
+            "call_model": call,
+            "model_info": client.info,
+            "sleep": self._sleep,
+            "source_seconds": self._source_seconds,
+            "context_seconds": self._source_seconds,
+            "look_seconds": WAIT,
+        }
+        return make_engine(**{**given, **self._config, **changes})
 
     async def turn(
         self,

@@ -153,10 +153,10 @@ class Scene:
         self._record = self._open()
         found = load(self.paths.transcript)
         return {
-            "initial_messages": tuple(found.messages),
+            "messages": tuple(found.messages),
             "snipped": frozenset(found.snipped),
             "collapsed": tuple(found.collapsed),
-            "restored": found.last_result,
+            "result": found.last_result,
             "spent": spent(self.paths.transcript),
         }
 

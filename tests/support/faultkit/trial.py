@@ -7,12 +7,10 @@ import random
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 
 import anyio
 
-from assent.engine.config import Deps, QueryEngineConfig, ToolServices
 from assent.engine.query_engine import QueryEngine
 from assent.extensions.agents import AgentDefinition
 from assent.tools.tool import SessionState
@@ -21,6 +19,7 @@ from assent.types.messages import Message, Result, ToolFinished, ToolStarted
 from assent.types.permissions import Allow, Verdict
 from assent.types.ports import ModelEvent, ModelRequest, ToolCall
 from enginekit.invariants import assert_conversation_valid, assert_turn_valid
+from enginekit.parts import make_engine
 from enginekit.stage import Spills
 from fakeapi import Answer, Block, Reply, Request
 from faultkit.plan import APPENDS, EFFECTS, Fault, make_plan
@@ -249,28 +248,27 @@ class Trial:
             return Allow(step="consolidation", reason="a test")
 
         worker = AgentDefinition(name="worker", description="works", prompt=WORKER, tools=("Bash", "Read"))
-        config = QueryEngineConfig(
-            deps=Deps(
-                call_model=call,
-                model_info=self.ground.client.info,
-                clock=lambda: self.time,
-                source_seconds=WAIT,
-                look_seconds=WAIT,
-            ),
+        engine = make_engine(
+            call_model=call,
+            model_info=self.ground.client.info,
+            clock=lambda: self.time,
+            source_seconds=WAIT,
+            look_seconds=WAIT,
             cwd=str(self.scene.folder),
             model=self.name,
             tools=self.ground.tools(),
             agents=(worker,),
             can_use_tool=allow,
-            get_app_state=lambda: self.state,
+            state=lambda: self.state,
             transcript=File(),
             include_partial_messages=True,
             ahead=self.chance.choice((1, 256)),
-            services=ToolServices(
-                workspace=self.scene.files, roots=(str(self.scene.folder),), jobs=self.ground.jobs, spill=Spills()
-            ),
+            workspace=self.scene.files,
+            roots=(str(self.scene.folder),),
+            jobs=self.ground.jobs,
+            spill=Spills(),
+            **restored,
         )
-        engine = QueryEngine(replace(config, **restored))
         return engine
 
     async def _alive(self) -> None:

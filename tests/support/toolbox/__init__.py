@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,16 @@ import anyio
 from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.process.jobs import Job, ShellJobs
 from assent.tools.registry import builtin_tools
-from assent.tools.tool import AnyTool, SessionState, ToolContext, ToolOutput
+from assent.tools.tool import AnyTool, SessionState, ToolContext, ToolOutput, ToolServices
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.ports import EditorQueries, Elicitation, ElicitationAnswer, Workspace
+
+SERVICES = {each.name for each in fields(ToolServices)}
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 class Toolbox:
@@ -58,7 +66,13 @@ class Toolbox:
             "spill": self.spill,
             "env": self.env,
         }
-        return ToolContext(**(settings | changes))
+        settings |= changes
+        services = {name: settings.pop(name) for name in SERVICES if name in settings}
+        for name in ("roots", "env"):
+            services[name] = partial(_same, services[name])
+        if (summarise := settings.pop("summarise", None)) is not None:
+            services["summariser"] = partial(_same, summarise)
+        return ToolContext(services=ToolServices(**services), **settings)
 
     async def call(self, tool: str, /, **raw: Any) -> ToolOutput:
         return await self.call_in(self.context(), tool, raw)

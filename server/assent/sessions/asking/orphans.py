@@ -14,7 +14,7 @@ import orjson
 
 from assent.editor.proposal import Proposal
 from assent.editor.proposals import Proposals
-from assent.engine.config import OrphanedPermission, OrphanOutcome
+from assent.engine.past import OrphanedPermission, OrphanOutcome
 from assent.sessions.asking.answers import Answer, LastingRules, read_answer
 from assent.sessions.asking.asks import Asks, Question
 from assent.sessions.asking.change_review import ChangeReview

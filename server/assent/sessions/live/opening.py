@@ -54,6 +54,8 @@ async def create(
         "header", version=VERSION, sessionId=session.id, cwd=cwd, createdAt=deps.clock(), branch=session.branch
     )
     session.save_state()
+    if data is None:  # one that is not listed runs a tool and no turn
+        session.repository.start()
     return session
 
 

@@ -44,7 +44,6 @@ def configure(session: "Session", params: Json) -> Json:
         session.state.mode = _permitted(params["mode"], session.settings)
     if changes:
         session.options = replace(session.options, **changes)
-        session.turns.forget_engine()
     if params.get("review"):
         session.chosen_review = params["review"]
     session.save_state()

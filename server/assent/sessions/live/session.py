@@ -13,6 +13,8 @@ from typing import Any, Literal, cast
 import anyio
 
 from assent.editor.proposals import Origin, Review
+from assent.engine.config import EngineConfig
+from assent.engine.services import Services
 from assent.sessions.asking.answers import LastingRules
 from assent.sessions.asking.asks import Asks, elicited
 from assent.sessions.asking.gate import Gate
@@ -21,7 +23,9 @@ from assent.sessions.deps import EngineOptions, Judgement, SessionDeps
 from assent.sessions.live.inbox import Inbox, Turn
 from assent.sessions.live.late_decisions import LateDecisions
 from assent.sessions.live.options import options_json
+from assent.sessions.live.own_commands import run_unasked
 from assent.sessions.live.record import Record
+from assent.sessions.live.repository import RepositorySnapshot
 from assent.sessions.live.saved_proposals import SavedProposals
 from assent.sessions.live.tracked import TrackedWorkspace
 from assent.sessions.live.turns import Turns
@@ -34,10 +38,10 @@ from assent.storage.files import SavedList
 from assent.storage.history import FileHistory
 from assent.storage.settings import Settings, SourcedRule
 from assent.storage.spill import SpillFolder
-from assent.tools.tool import AnyTool, Jobs, SessionState
+from assent.tools.tool import AnyTool, Jobs, Mine, SessionState, ToolContext, ToolServices
 from assent.types.blocks import Json, text_of
-from assent.types.messages import Result, Spent
-from assent.types.ports import Elicitation, ElicitationAnswer, FileText
+from assent.types.messages import Attachment, Result, Spent
+from assent.types.ports import Elicitation, ElicitationAnswer, FileText, ToolCall
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 SHUT_DOWN = "Interrupted: the session was closed before this call finished. It may have run in part; check first."
@@ -101,16 +105,56 @@ class Session:
             at=lambda: record.end,
             turn_id=lambda: self.turn_id,
         )
+        provided = deps.services(self.id, cwd)
         self.gate = Gate(
             self,
             decide=deps.decide,
-            hooks=deps.hooks,
+            hooks=provided.hooks,
             classify=deps.classify,
             proposals=deps.proposals,
         )
+        self.repository = RepositorySnapshot(self._run_unasked)
+        self.services = self._services(provided)
         self._settings_seen = self.settings
         record.on_append = self.turns.written
         state.on_change = self._state_changed
+
+    def _services(self, provided: Services) -> Services:
+        """What the program provides, and what is this session's own."""
+        return replace(
+            provided,
+            workspace=self.workspace,
+            roots=self.roots,
+            env=lambda: cast("dict[str, str]", self.settings.get("env", {})),
+            editor=self.deps.editor,
+            jobs=self.jobs,
+            spill=self.spill,
+            tools=self.tools,
+            can_use_tool=self.gate.can_use_tool,
+            handle_elicitation=self.elicit,
+            transcript=self.record,
+            state=lambda: self.state,
+            abort=self.turns.abort_signal,
+            waited_seconds=self.waited_seconds,
+            take_queued=self.turns.take_queued,
+            take_decisions=self._late_decisions,
+            publish=self.turns.show,
+            system_context=self.repository.text,
+        )
+
+    def _late_decisions(self, mine: Mine) -> Sequence[Attachment]:
+        return self.late.take(self.deps.clock(), mine)
+
+    def configuration(self) -> EngineConfig:
+        """What the engine reads when a turn begins: the user's choices over the settings over the program's."""
+        config = EngineConfig(
+            session_id=self.id,
+            cwd=self.turns.home or self.state.cwd,
+            model=self.options.model,
+            interactive=self.interactive,
+            include_partial_messages=True,
+        )
+        return self.deps.configured(self.options.applied_to(config), self.settings)
 
     # --- as it is now ------------------------------------------------------------------------------------------------
 
@@ -163,13 +207,10 @@ class Session:
         return chosen if chosen in ("before", "after", "off") else None
 
     def tools(self) -> tuple[AnyTool, ...]:
-        """Made anew for each engine; in between they stay the same objects."""
+        """Made anew when the settings changed; in between they stay the same objects."""
         if self._tools is None:
             self._tools = tuple(self.deps.tools(self.cwd, self.judgement))
         return self._tools
-
-    def forget_tools(self) -> None:
-        self._tools = None
 
     def tool(self, name: str) -> AnyTool | None:
         return next((tool for tool in self.tools() if tool.name == name), None)
@@ -188,6 +229,9 @@ class Session:
             interactive=self.interactive,
         )
 
+    def judging(self, call: ToolCall) -> None:
+        self.deps.judging(self.id, call)
+
     def roots(self) -> tuple[str, ...]:
         roots = self.deps.roots()
         return roots if self.cwd in roots else (self.cwd, *roots)
@@ -201,6 +245,21 @@ class Session:
         seconds = self.settings.get("permissions.askTimeoutSeconds")
         return float(seconds) if seconds else None
 
+    async def _run_unasked(self, command: str) -> str:
+        """For our own reading: judged by the session's rules, run by its tools, and nobody is asked about it."""
+        judgement = replace(self.judgement(), mode="default", interactive=False)
+        return await run_unasked(
+            command,
+            decide=lambda action: self.deps.decide(action, judgement),
+            tools=self.tools(),
+            context=ToolContext(
+                session_id=self.id,
+                tool_use_id="",
+                state=self.state,
+                services=ToolServices(roots=self.roots, jobs=self.jobs),  # nothing of the editor's is saved for it
+            ),
+        )
+
     # --- requests ----------------------------------------------------------------------------------------------------
 
     async def send(self, params: Json, call: Call) -> Json:
@@ -210,7 +269,7 @@ class Session:
         return await self.turns.interrupt()
 
     def chose_model(self, model: str) -> None:
-        """A slash command changed the model: it stays changed when the engine is built again."""
+        """A slash command changed the model: it stays changed."""
         if model != self.options.model:
             self.options = replace(self.options, model=model)
             self.publish({"type": "status", "state": self.status, "model": model})
@@ -266,7 +325,7 @@ class Session:
         """Rules are read anew at every decision; anything else counts from the next turn on."""
         settings = self.settings
         if settings.values != self._settings_seen.values:
-            self.turns.forget_engine()
+            self._tools = None
         told = {str(problem) for problem in self._settings_seen.problems}
         for problem in settings.problems:
             if str(problem) not in told:
@@ -374,6 +433,7 @@ class Session:
             await self.turn.done.wait()
 
     async def close_children(self) -> None:
+        self.repository.close()
         await self.turns.close_engine()
         if self.jobs is not None:
             await self.jobs.close()

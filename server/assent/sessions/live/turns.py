@@ -10,14 +10,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
 from assent.engine.abort import Abort
-from assent.sessions.deps import Engine, EngineSpec
+from assent.engine.past import Past
+from assent.engine.query_engine import QueryEngine
 from assent.sessions.live.inbox import Inbox, Steered, Turn, prompt_blocks
 from assent.sessions.stream.front import Call
 from assent.sessions.stream.translate import Delta, Translator, failed_result, parent_of, turn_started, wire_result
@@ -26,6 +27,7 @@ from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.messages import Message, Result, Spent, StreamEvent, SystemInit, UserMessage
+from assent.types.usage import Usage
 
 if TYPE_CHECKING:
     from assent.sessions.live.session import Session
@@ -45,9 +47,11 @@ class Turns:
         self._running = False
         self._held = False
         self._building = anyio.Lock()
-        self._engine: Engine | None = None
+        self._engine: QueryEngine | None = None
         self._stale = False
-        self._abort = Abort()
+        self.abort_signal = Abort()
+        self.home = ""  # where its turns begin, unless in a worktree
+        self._model_then = ""  # at the beginning of the turn
         self._translator = Translator()
 
     @property
@@ -129,19 +133,19 @@ class Turns:
     def abort(self, *, why: str = "") -> None:
         for turn in self.inbox.keep():
             self._session.publish({"type": "queued", "clientMessageId": turn.client_id, "kept": True})
-        self._abort.abort(why=why)
+        self.abort_signal.abort(why=why)
 
-    async def engine(self) -> Engine:
+    async def engine(self) -> QueryEngine:
         """The engine as it is; a turn that runs on it is never taken from under it."""
         async with self._building:
             if self._engine is not None and self.current is not None:
                 return self._engine
             return await self._fresh_engine()
 
-    async def _fresh_engine(self) -> Engine:
-        """The engine, built (again) from the transcript if need be."""
+    async def _fresh_engine(self) -> QueryEngine:
+        """The engine with the configuration as it is now; built from the transcript where there is none."""
+        session = self._session
         if self._engine is None or self._stale:
-            session = self._session
             old, self._engine, self._stale = self._engine, None, False
             if old is not None:
                 await old.aclose()
@@ -150,11 +154,26 @@ class Turns:
                 loaded = await anyio.to_thread.run_sync(transcript.load, session.record.path)
             if loaded.damaged:
                 session.notice("warning", f"{loaded.damaged} damaged lines in this conversation were left out.")
-            window = session.deps.model_info(session.options.model).context_window
-            session.forget_tools()
-            self._translator = Translator(context_window=window, total_cost=session.cost_usd)
-            self._engine = session.deps.engine(self._spec(loaded))
+            self._translator = Translator(total_cost=session.cost_usd)
+            self.home = session.state.cwd
+            past = Past(
+                messages=tuple(loaded.messages),
+                snipped=frozenset(loaded.snipped),
+                collapsed=tuple(loaded.collapsed),
+                result=loaded.last_result,
+                spent=session.spent,
+                orphans=session.orphans.calls(),
+            )
+            self._engine = session.deps.engine(session.configuration(), session.services, past)
+        else:
+            self._engine.configure(session.configuration())
+        self._translator.context_window = session.deps.model_info(session.options.model).context_window
         return self._engine
+
+    def book(self, model: str, usage: Usage, cost_usd: float) -> None:
+        """Count a call made beside the conversation as this session's (Q9)."""
+        if self._engine is not None:
+            self._engine.book(model, usage, cost_usd)
 
     async def announce(self) -> None:
         """A question is about to be put: turnStarted comes before it, also while the prompt itself is being read."""
@@ -164,7 +183,7 @@ class Turns:
             await turn.started.wait()
 
     def forget_engine(self) -> None:
-        """The next turn gets a new one: model, settings or the conversation itself have changed."""
+        """The next turn gets a new one: the conversation itself is another one."""
         self._stale = True
 
     async def close_engine(self) -> None:
@@ -268,7 +287,7 @@ class Turns:
         self.current = turn
         session.record.busy(True)
         self.count += 1
-        self._abort.reset()
+        self.abort_signal.reset()
         session.events.turn_id = turn.id
         session.events.step_id = self._translator.step_id = None
         if turn.queued:
@@ -286,6 +305,7 @@ class Turns:
         try:
             async with self._building:
                 engine = await self._fresh_engine()
+            self._model_then = engine.model
             submitted = engine.submit(turn.content, uuid=turn.uuid, token_budget=turn.token_budget)
             async with aclosing(submitted) as messages:
                 async for message in messages:
@@ -322,8 +342,8 @@ class Turns:
         self.current = None
         session.record.busy(False)
         self.unshown.clear()
-        if self._engine is not None and not self._stale:
-            session.chose_model(self._engine.model)
+        if self._engine is not None and self._engine.model != self._model_then:
+            session.chose_model(self._engine.model)  # by a command
         session.events.turn_ended()
         session.turn_ended(result)
         session.publish({"type": "status", "state": "idle"})
@@ -356,7 +376,7 @@ class Turns:
         assert turn.result is not None
         return wire_result(turn.result)
 
-    def _take_queued(self) -> list[UserMessage]:
+    def take_queued(self) -> list[UserMessage]:
         """What the user steered into this turn, each handed out once (L11)."""
         session = self._session
         taken = self.inbox.take_steered()
@@ -365,36 +385,3 @@ class Turns:
         # The file still has them waiting until the engine has written them: better said twice than lost.
         now = session.deps.clock()
         return [UserMessage(uuid=m.uuid, content=tuple(m.content), timestamp=now) for m in taken]
-
-    def _spec(self, loaded: transcript.Loaded) -> EngineSpec:
-        session = self._session
-        settings = session.settings
-        return EngineSpec(
-            session_id=session.id,
-            options=session.options,
-            state=session.state,
-            roots=session.roots(),
-            trusted=session.trusted,
-            settings=settings,
-            tools=session.tools(),
-            workspace=session.workspace,
-            spill=session.spill,
-            jobs=session.jobs,
-            editor=session.deps.editor,
-            env=cast("dict[str, str]", settings.get("env", {})),
-            can_use_tool=session.gate.can_use_tool,
-            handle_elicitation=session.elicit,
-            initial_messages=tuple(loaded.messages),
-            snipped=frozenset(loaded.snipped),
-            collapsed=tuple(loaded.collapsed),
-            restored=loaded.last_result,
-            spent=session.spent,
-            transcript=session.record,
-            take_queued=self._take_queued,
-            publish=self.show,
-            abort=self._abort,
-            take_decisions=lambda mine: session.late.take(session.deps.clock(), mine),
-            orphaned_permission=session.orphans.calls(),
-            waited_seconds=session.waited_seconds,
-            interactive=session.interactive,
-        )

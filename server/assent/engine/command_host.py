@@ -13,7 +13,7 @@ from assent.types.messages import CompactBoundary
 from assent.types.permissions import Mode
 
 
-class Host:
+class CommandHost:
     """Bound to the turn that runs the command. Changes of model and mode outlast it; the engine is told of them."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Host:
 
     def status(self) -> Json:
         config = self._turn.config
-        servers = ", ".join(f"{client.name} ({client.status})" for client in config.mcp_clients)
+        servers = ", ".join(f"{client.name} ({client.status})" for client in self._turn.services.mcp_clients())
         return {
             "session": config.session_id,
             "model": self.model,
@@ -87,12 +87,12 @@ class Host:
         }
 
     def _boundary(self, tokens: int) -> CompactBoundary:
-        deps = self._turn.config.deps
+        services = self._turn.services
         return CompactBoundary(
-            uuid=deps.new_id(),
+            uuid=services.new_id(),
             trigger="manual",
             tokens_before=tokens,
             tokens_after=0,
             summary="",
-            timestamp=deps.now(),
+            timestamp=services.now(),
         )

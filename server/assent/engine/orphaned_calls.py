@@ -1,6 +1,6 @@
 """Calls whose permission ask died with its process (Q11): put once more at the first turn, and answered before it.
 
-Which asks these are is told by the config; how a person is asked is the session's affair.
+Which asks these are comes from `Past`; how a person is asked is the session's affair.
 """
 
 from __future__ import annotations
@@ -8,21 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from assent.engine.config import OrphanedPermission, QueryEngineConfig
 from assent.engine.equipment import init_of
 from assent.engine.pairing import unanswered
+from assent.engine.past import OrphanedPermission
 from assent.engine.turn import Turn
 from assent.tools.run.executor import CallResult
 from assent.types.blocks import tool_result_block
 
 NoteDenial = Callable[[str, str, Mapping[str, Any]], None]
-
-
-def orphans_of(config: QueryEngineConfig) -> tuple[OrphanedPermission, ...]:
-    given = config.orphaned_permission
-    if given is None:
-        return ()
-    return given if isinstance(given, tuple) else (given,)
 
 
 async def settle(turn: Turn, orphans: Sequence[OrphanedPermission], note_denial: NoteDenial) -> None:

@@ -1,0 +1,141 @@
+"""What an engine works with: one object, made by the session, handed on to tools as their `ToolServices`.
+
+Every field but `call_model` has a default that does nothing, so a test replaces only what it is about. What can
+change while the engine lives is a function: tools, commands and agents are asked for at every request or turn, so
+that MCP servers, skills and plugins may come and go.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import anyio
+
+from assent.engine.abort import Abort
+from assent.engine.ownership import Owners
+from assent.extensions.agents import AgentDefinition
+from assent.extensions.auto_memory import AutoMemory
+from assent.extensions.commands import Command
+from assent.extensions.memory import MemorySource
+from assent.tools.tool import AnyTool, Mine, SessionState, ToolServices
+from assent.types.hooks import Hooks, NoHooks
+from assent.types.ids import new_id
+from assent.types.messages import (
+    Attachment,
+    CompactBoundary,
+    ConversationMessage,
+    Message,
+    Tombstone,
+    UserMessage,
+)
+from assent.types.permissions import Allow, Verdict
+from assent.types.ports import CallModel, CanUseTool, HandleElicitation, ModelInfo, ModelRequest, ToolCall
+from assent.types.usage import Usage
+
+Status = Literal["idle", "running", "waiting", "compacting"]
+
+
+class Transcript(Protocol):
+    """Where messages are kept. Storage implements it; it retries a failed write itself and reports it."""
+
+    def append(self, message: Message) -> None:
+        """Queue one message, in order. Never blocks and never raises."""
+        ...
+
+    async def flush(self, *, durable: bool) -> None:
+        """Return when everything queued is written; with `durable`, on the disk (fsync)."""
+        ...
+
+
+class NoTranscript:
+    def append(self, message: Message) -> None: ...
+
+    async def flush(self, *, durable: bool) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The result of a summarising call (C5)."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float = 0.0
+    stop_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpClient:
+    """One MCP server as the engine sees it: its state for the user, its tools for the model."""
+
+    name: str
+    status: str = "connected"
+    tools: tuple[AnyTool, ...] = ()
+    instructions: str = ""
+
+
+class Team(Protocol):
+    """Team mode: the tasks this agent owns, for the TaskCompleted and TeammateIdle hooks (L13)."""
+
+    def owned_tasks(self) -> Sequence[Mapping[str, Any]]:
+        """The in-progress tasks this agent owns."""
+        ...
+
+
+AttachmentSource = Callable[[], Awaitable[Sequence[Attachment]]]
+"""Something that may have words for the model between steps: diagnostics, memory and skill hits. Started at each
+step in the background; what has not settled by the next is not waited for (L11)."""
+
+SnipReplay = Callable[
+    [Tombstone | CompactBoundary, Sequence[ConversationMessage]], "Sequence[ConversationMessage] | None"
+]
+"""Called for each snip and each compaction, those of a resumed session included, with the whole history; may return
+the history to keep (headless hosts that need no scrollback drop what left the view), or None to keep it as it is."""
+
+
+async def allow_everything(call: ToolCall) -> Verdict:
+    """For engines whose tools are safe by construction, and for tests."""
+    return Allow(step="consolidation", reason="nothing was asked for")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services(ToolServices):
+    # The model, the clock and the ids: what a test replaces.
+    call_model: CallModel
+    compact: Callable[[ModelRequest], Awaitable[Summary]] | None = None  # None: `call_model` with the same prefix
+    model_info: Callable[[str], ModelInfo] = lambda model: ModelInfo(id=model)
+    clock: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep  # how long idle is (L13)
+    new_id: Callable[[], str] = new_id
+    source_seconds: float = 0.25  # how long the first turn waits for memory (Q12)
+    context_seconds: float = 0.0  # and for the system context; later than that it arrives as an attachment
+    look_seconds: float = 1.0  # how long a step may look at the disk for what to attach (L11)
+
+    # What the model can use. Read for every request: a source may change between two of them.
+    tools: Callable[[], Sequence[AnyTool]] = tuple
+    mcp_clients: Callable[[], Sequence[McpClient]] = tuple
+    commands: Callable[[], Sequence[Command]] = tuple
+    agents: Callable[[], Sequence[AgentDefinition]] = tuple
+    memory: MemorySource | None = None
+    auto_memory: AutoMemory | None = None  # where `memory` and `dream` keep what they find (L13)
+    system_context: Callable[[], Awaitable[str]] | None = None  # git status and the like, frozen at the first turn
+    attachment_sources: Sequence[AttachmentSource] = ()
+    hooks: Hooks = field(default_factory=NoHooks)  # run at every event point
+
+    # The session around it.
+    can_use_tool: CanUseTool = allow_everything
+    handle_elicitation: HandleElicitation | None = None
+    transcript: Transcript = field(default_factory=NoTranscript)
+    state: Callable[[], SessionState] | None = None  # None: the engine keeps its own
+    set_state: Callable[[Callable[[SessionState], SessionState]], None] | None = None
+    abort: Abort | None = None
+    set_status: Callable[[Status], None] = lambda _status: None
+    waited_seconds: Callable[[], float] = lambda: 0.0  # for people, so far; it counts in no turn's duration
+    take_queued: Callable[[], Sequence[UserMessage]] | None = None  # what the user steered into the turn (L11)
+    take_decisions: Callable[[Mine], Sequence[Attachment]] = lambda _mine: ()  # on edits whose calls have their results
+    publish: Callable[[Message], None] = lambda _message: None  # what happens outside a turn
+    snip_replay: SnipReplay | None = None
+    owners: Owners = field(default_factory=Owners)  # shared with subagents: whose call it was
+    team: Team | None = None
+    on_spend: Callable[[str, Usage, float], None] | None = None  # a parent that counts what this engine spends
