@@ -43,6 +43,7 @@ lint: check ## ruff and pyright
 
 protocol: $(VENV)/.installed ## write the mirrors of the wire: TypeScript, Lua, docs/protocol.md
 	$(BIN)/python -m assent.wire.generate
+	$(BIN)/python .ci/served.py
 
 format: $(VENV)/.tools ## let ruff tidy the code
 	$(BIN)/ruff check --fix

@@ -56,7 +56,8 @@ from assent.types.usage import Usage
 
 if TYPE_CHECKING:
     from assent.acp.host import Host as AcpHost
-    from assent.lsp.host import Host
+    from assent.lsp.client import Client
+    from assent.lsp.services import Services
 
 BACKGROUND_CALLS: tuple[BackgroundCall, ...] = ("summary", "collapse", "suggestion", "memory", "dream")
 CACHE_LIFE = {"5m": 300.0, "1h": 3600.0, "off": 0.0}  # seconds
@@ -74,12 +75,28 @@ class Options:
     context_seconds: float = 0.0  # and for git; what is later follows as an attachment
 
 
-def build(host: "Host", *, options: Options) -> "App":
-    return App(
-        client=host.client,
-        roots=host.roots,
-        encoding=cast("Encoding", host.encoding),
-        options=replace(options, api_key=host.api_key) if host.api_key else options,
+def build(client: "Client", editor: ClientEdits, *, options: Options) -> "Services":
+    """For the language server: `client` is what the editor said of itself, `editor` its side of documents."""
+    from assent.lsp.services import Services
+
+    key = client.options.api_key
+    app = App(
+        client=editor,
+        roots=client.roots,
+        encoding=cast("Encoding", client.encoding),
+        options=replace(options, api_key=key) if key else options,
+    )
+    return Services(
+        sessions=app.sessions,
+        editor=app.editor,
+        settings=app.settings,
+        trust=app.trust,
+        status=app.status,
+        explain=app.explain,
+        mcp_servers=app.mcp_servers,
+        mcp_restart=app.mcp_restart,
+        running=app,
+        warm_up=app.warm_up,
     )
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from assent.lsp import envelope
-from assent.lsp.envelope import Malformed, Notification, Request, Response
-from assent.lsp.framing import Fault
+from assent.lsp.rpc import envelope
+from assent.lsp.rpc.envelope import Malformed, Notification, Request, Response
+from assent.lsp.rpc.framing import Fault
 from assent.types.errors import ProtocolError
 
 

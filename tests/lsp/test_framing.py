@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.lsp.framing import MAX_HEADER, Fault, Frame, FrameDecoder
+from assent.lsp.rpc.framing import MAX_HEADER, Fault, Frame, FrameDecoder
 
 
 def frame(body: bytes, *, name: str = "Content-Length", end: str = "\r\n") -> bytes:

@@ -1,15 +1,22 @@
 """The wire as types: the page's names are all there, and what `initialize` promises is what is registered."""
 
+import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
-from assent.lsp.capabilities import COMMANDS, initialize_result
-from assent.lsp.client import Client
-from assent.lsp.commands import COMMANDS as IMPLEMENTED
-from assent.lsp.connection import PLAIN_REQUESTS
+from lsprotocol import types
+
+from assent.lsp import features
+from assent.lsp.capabilities import initialize_result
+from assent.lsp.registry import server
 from assent.types.errors import ERROR_CODES
 from assent.wire import CLIENT_REQUESTS, METHODS
 from assent.wire.schema import schema
+
+ROOT = Path(__file__).parents[2]
 
 EVENTS = [
     "turnStarted",
@@ -141,18 +148,34 @@ def test_every_row_of_the_table_has_a_name_of_its_own_and_known_errors() -> None
         assert (row.result is None) == (row.direction == "serverNotification"), row.name
 
 
-def test_initialize_promises_what_is_registered() -> None:
-    capabilities = initialize_result(Client({}))["capabilities"]
-    assert set(capabilities["executeCommandProvider"]["commands"]) == set(COMMANDS) == set(IMPLEMENTED)
-    assert capabilities["experimental"]["assent"]["methods"] == sorted(CLIENT_REQUESTS)
+def test_initialize_lists_exactly_what_is_served() -> None:
+    features.load()
+    capabilities = initialize_result({})["capabilities"]
+    assert set(capabilities["executeCommandProvider"]["commands"]) == set(server.commands)
+    served = {method for method in server.features if method.startswith("assent/")}
+    assert set(capabilities["experimental"]["assent"]["methods"]) == served == set(CLIENT_REQUESTS)
     provided = {
         "codeActionProvider": "textDocument/codeAction",
         "codeLensProvider": "textDocument/codeLens",
         "hoverProvider": "textDocument/hover",
         "completionProvider": "textDocument/completion",
-        "executeCommandProvider": "workspace/executeCommand",
     }
-    assert {name for name in capabilities if name.endswith("Provider")} == set(provided)
-    assert set(provided.values()) <= set(PLAIN_REQUESTS)
-    source = (Path(__file__).parents[2] / "server/assent/lsp/features.py").read_text()
-    assert source.count("@server.feature(") == len(PLAIN_REQUESTS) - 1  # executeCommand is pygls' own
+    assert {name for name in capabilities if name.endswith("Provider")} == {*provided, "executeCommandProvider"}
+    assert set(provided.values()) <= set(server.features)
+
+
+def test_the_names_for_the_early_answer_are_those_that_make_protocol_writes() -> None:
+    ran = subprocess.run([sys.executable, str(ROOT / ".ci/served.py"), "--check"], timeout=60)
+    assert ran.returncode == 0, "run `make protocol`"
+
+
+def test_every_handler_takes_the_parameters_of_its_row() -> None:
+    features.load()
+    for method, feature in server.features.items():
+        given = list(inspect.signature(feature.function).parameters.values())
+        assert given[0].name == "ls", "pygls injects the server by this name"
+        if method in CLIENT_REQUESTS:
+            assert given[1].annotation is CLIENT_REQUESTS[method].params, method
+        elif feature.is_request:
+            kind: Any = types.METHOD_TO_TYPES[method][2]
+            assert given[1].annotation == f"types.{kind.__name__}", method

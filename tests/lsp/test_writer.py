@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.lsp.framing import Frame, FrameDecoder, framed
+from assent.lsp.rpc.framing import Frame, FrameDecoder, framed
 from assent.stdio.backlog import Backlog
 from assent.stdio.writer import FrameWriter
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from assent.cli import render
 from assent.cli.preflight import UsageError, check_settings, project_folder
 from assent.cli.questions import Questions
+from assent.cli.server_process import ServerProcess
 from assent.cli.terminal import Terminal
-from assent.cli.wire import Wire
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 
@@ -54,12 +54,12 @@ class Chat:
     async def talk(
         self, prompts: list[str], *, model: str | None, mode: str | None, session: str | None, offline: bool
     ) -> int:
-        wire = Wire(arguments=["--offline"] if offline else [])
-        wire.requests["assent/permission/ask"] = self._questions.permission
-        wire.requests["assent/elicit"] = self._questions.elicit
-        wire.notifications["assent/session/event"] = self._event
-        await wire.start()
-        self._wire = wire
+        server = ServerProcess(arguments=["--offline"] if offline else [])
+        server.on_request("assent/permission/ask", self._questions.permission)
+        server.on_request("assent/elicit", self._questions.elicit)
+        server.on_notification("assent/session/event", self._event)
+        await server.start()
+        self._server = server
         try:
             await self._open(model=model, mode=mode, session=session)
             if self._offline and not offline:
@@ -74,7 +74,7 @@ class Chat:
         except asyncio.CancelledError:
             return 130
         finally:
-            await wire.stop()
+            await server.stop()
         if self._terminal.interactive:
             return 0  # the person saw how each turn ended, and left when they wanted to
         return 1 if self._last and self._last["isError"] else 0
@@ -82,7 +82,7 @@ class Chat:
     async def _open(self, *, model: str | None, mode: str | None, session: str | None) -> None:
         root = self._cwd.as_uri()
         client = {"permissions": True, "elicitation": True, "review": True, "partials": True}
-        await self._wire.request(
+        await self._server.request(
             "initialize",
             {
                 "processId": os.getpid(),
@@ -93,22 +93,22 @@ class Chat:
                 "initializationOptions": {"assent": {"client": client}},
             },
         )
-        self._wire.notify("initialized", {})
+        self._server.notify("initialized", {})
         if session is not None:
             await self._resume(session, model)
             return
         wanted = {"cwd": str(self._cwd)} | ({"mode": mode} if mode is not None else {})
-        opened = await self._wire.request("assent/session/new", wanted)
+        opened = await self._server.request("assent/session/new", wanted)
         self._session = opened["sessionId"]
         await self._opened(opened, model)
 
     async def _resume(self, session: str, model: str | None) -> None:
         if session == "latest":
-            listed = await self._wire.request("assent/session/list", {"cwd": str(self._cwd)})
+            listed = await self._server.request("assent/session/list", {"cwd": str(self._cwd)})
             if not listed["sessions"]:
                 raise ProtocolError("unknownSession", "there is no conversation in this folder yet", hint="assent chat")
             session = listed["sessions"][0]["sessionId"]
-        attached = await self._wire.request("assent/session/attach", {"sessionId": session})
+        attached = await self._server.request("assent/session/attach", {"sessionId": session})
         self._session = session
         for message in attached["messages"]:
             if not message.get("meta"):
@@ -118,7 +118,7 @@ class Chat:
     async def _opened(self, session: Json, model: str | None) -> None:
         name = str(session["model"])
         if model is not None:  # asked for by name: refused without a key, where a new session would get the stand-in
-            await self._wire.request("assent/session/configure", {"sessionId": self._session, "model": model})
+            await self._server.request("assent/session/configure", {"sessionId": self._session, "model": model})
             name = model
         self._offline = name == "offline"
         self._say("dim", f"session {self._session} · model {name} · mode {session['mode']} · {self._cwd}")
@@ -148,7 +148,7 @@ class Chat:
                 self._terminal.line(render.result_line(result, self._terminal.palette))
 
     async def _send(self, prompt: str) -> Json:
-        return await self._wire.request(
+        return await self._server.request(
             "assent/session/send", {"sessionId": self._session, "prompt": prompt, "wait": True}
         )
 
@@ -164,7 +164,7 @@ class Chat:
         task.add_done_callback(self._reviews.discard)
 
     async def _stop_turn(self) -> None:
-        await self._wire.request("assent/session/interrupt", {"sessionId": self._session})
+        await self._server.request("assent/session/interrupt", {"sessionId": self._session})
 
     # --- what the server tells ---------------------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class Chat:
         await asyncio.sleep(0.2)  # an ask for the same edit follows at once, if there is one
         choice = await self._questions.review(proposal)
         if choice is not None:
-            await self._wire.request(
+            await self._server.request(
                 "assent/edit/resolve", {"proposalId": proposal["proposalId"], "decisions": {"all": choice}}
             )
 

@@ -1,4 +1,4 @@
-"""One chat document and its session: a front of that session which writes what it hears.
+"""One chat document and its session: a front of that session that writes its events as text.
 
 The text goes in through `workspace/applyEdit`, at the end only, at most five times a second, one edit in flight. A
 document that is closed meanwhile gets the rest when it is opened again.
@@ -6,9 +6,9 @@ document that is closed meanwhile gets the rest when it is opened again.
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from assent.editor.documents import Document
+from assent.editor.editor import Editor
 from assent.lsp import chat_text
 from assent.sessions.stream.front import CannotAnswer, FrontFlags
 from assent.text.lines import uniform_eol, with_eol
@@ -16,16 +16,14 @@ from assent.text.splices import Splice
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 
-if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
-
 EDITS_PER_SECOND = 5
 _LABEL = "Assent's answer"
 
 
 class Chat:
-    def __init__(self, connection: "Connection", uri: str, session_id: str) -> None:
-        self._connection = connection
+    def __init__(self, uri: str, session_id: str, *, editor: Editor, refresh_lenses: Callable[[], None]) -> None:
+        self._editor = editor
+        self._refresh_lenses = refresh_lenses
         self.uri = uri
         self.session_id = session_id
         self.running = False
@@ -46,7 +44,7 @@ class Chat:
         event: Json = params["event"]
         if event.get("type") in ("turnStarted", "turnFinished"):
             self.running = event["type"] == "turnStarted"
-            self._connection.refresh_lenses()
+            self._refresh_lenses()
         self._append(self._rendering.of(event))
 
     async def ask(self, params: Json) -> Json:
@@ -62,7 +60,7 @@ class Chat:
 
     @property
     def open(self) -> bool:
-        return self._connection.app.editor.documents.get(self.uri) is not None
+        return self._editor.documents.get(self.uri) is not None
 
     async def begin(self) -> None:
         """Line 1 names the session; the heading for the answer stands at the end."""
@@ -77,7 +75,7 @@ class Chat:
             line = chat_text.header(self.session_id) + ("" if stop else "\n")
             return [_splice(document, start, stop, line), _splice(document, end, end, opening)]
 
-        landing = await self._connection.app.editor.edits.apply(self.uri, build, _LABEL)
+        landing = await self._editor.edits.apply(self.uri, build, _LABEL)
         if landing == "failed":
             raise ProtocolError("unsupported", "the editor refused the edit", hint="Is the document read-only?")
 
@@ -102,13 +100,13 @@ class Chat:
 
     async def _write_once(self) -> None:
         text = self._waiting
-        landing = await self._connection.app.editor.edits.apply(self.uri, at_end(text), _LABEL)
+        landing = await self._editor.edits.apply(self.uri, at_end(text), _LABEL)
         if landing == "landed" or (landing == "unknown" and self._is_in(text)):
             self._waiting = self._waiting[len(text) :]
 
     def _is_in(self, text: str) -> bool:
         """The editor lost sight of our edit, but there it is."""
-        document = self._connection.app.editor.documents.get(self.uri)
+        document = self._editor.documents.get(self.uri)
         return document is not None and text.strip() in document.text[-len(text) - 4096 :].replace("\r\n", "\n")
 
 

@@ -6,23 +6,23 @@ Owns which document belongs to which session; one of them is a `chat.Chat`, its 
 import asyncio
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from assent.editor.documents import Document, DocumentEvent
+from assent.editor.editor import Editor
 from assent.lsp import chat_text
+from assent.lsp.background_work import Spawn
 from assent.lsp.chat import Chat, at_end
-from assent.lsp.peer import RemoteError
-from assent.lsp.sessions import send_from_surface
-from assent.sessions.stream.front import Call
+from assent.lsp.client import Client
+from assent.lsp.rpc.peer import Peer, RemoteError
+from assent.sessions.hub import Sessions
+from assent.sessions.stream.front import Call, Front
 from assent.text.positions import offset_at
 from assent.text.uris import path_of, same_document, uri_of
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
-
-if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
 
 ENDING = ".assent.md"
 _INFO = 3
@@ -33,11 +33,29 @@ def is_chat(uri: str) -> bool:
 
 
 class ChatDocuments:
-    def __init__(self, connection: "Connection") -> None:
-        self._connection = connection
+    """`front` is the editor itself, where the questions of these conversations go."""
+
+    def __init__(
+        self,
+        peer: Peer,
+        client: Client,
+        *,
+        editor: Editor,
+        sessions: Sessions,
+        front: Front,
+        refresh_lenses: Callable[[], None],
+        spawn: Spawn,
+    ) -> None:
+        self._peer = peer
+        self._client = client
+        self._editor = editor
+        self._sessions = sessions
+        self._front = front
+        self._refresh_lenses = refresh_lenses
+        self._spawn = spawn
         self._chats: dict[str, Chat] = {}  # by uri
         self._last: str | None = None
-        connection.app.editor.documents.listen(self._heard)
+        editor.documents.listen(self._document_changed)
 
     # --- what there is at a document ---------------------------------------------------------------------------------
 
@@ -45,11 +63,11 @@ class ChatDocuments:
         chat = self._chats.get(uri)
         if chat is not None:
             return chat.session_id
-        document = self._connection.app.editor.documents.get(uri)
+        document = self._editor.documents.get(uri)
         return chat_text.session_in(document.text) if document is not None else None
 
     def lenses(self, uri: str) -> list[Json]:
-        document = self._connection.app.editor.documents.get(uri)
+        document = self._editor.documents.get(uri)
         if document is None:
             return []
         line = chat_text.prompt_line(document.text)
@@ -64,7 +82,7 @@ class ChatDocuments:
 
     def selected(self, uri: str, span: Json) -> str:
         """The text of a range in an open document."""
-        documents = self._connection.app.editor.documents
+        documents = self._editor.documents
         document = documents.get(same_document(uri))
         if document is None:
             return ""
@@ -74,7 +92,7 @@ class ChatDocuments:
         return document.text[start:end]
 
     def short_path(self, path: str) -> str:
-        for root in self._connection.client.roots():
+        for root in self._client.roots():
             if path.startswith(root + os.sep):
                 return os.path.relpath(path, root)
         return path
@@ -96,11 +114,7 @@ class ChatDocuments:
         self._last = uri
         try:
             await chat.begin()
-            return await self._connection.app.sessions.request(
-                "assent/session/send",
-                {"sessionId": chat.session_id, "prompt": prompt, "clientMessageId": new_id("c")},
-                Call(front=chat),
-            )
+            return await self._send(chat.session_id, prompt, front=chat)
         except ProtocolError:
             chat.running = False
             raise
@@ -108,31 +122,31 @@ class ChatDocuments:
     async def post(self, prompt: str) -> Json:
         """A prompt from a code action: into the last-used chat document, else into a new session without one."""
         uri = self._last
-        document = self._connection.app.editor.documents.get(uri) if uri is not None else None
+        document = self._editor.documents.get(uri) if uri is not None else None
         if uri is None or document is None:
             return await self._loose(prompt)
         chat = self._chats[uri]
         if chat.running:
-            return await send_from_surface(self._connection, chat.session_id, prompt)
+            return await self._send(chat.session_id, prompt, front=self._front)
         before = (
             ""
             if chat_text.prompt_in(document.text) == "" and _awaits_prompt(document.text)
             else f"\n\n{chat_text.YOU}\n\n"
         )
-        await self._connection.app.editor.edits.apply(uri, at_end(before + prompt + "\n"), "Assent: prompt")
+        await self._editor.edits.apply(uri, at_end(before + prompt + "\n"), "Assent: prompt")
         return await self.send(uri)
 
     async def begin_question(self, text: str) -> Json:
         """Put the start of a question into a chat document, where the person finishes it."""
         uri = self._last or await self.create()
-        if self._connection.app.editor.documents.get(uri) is not None:
-            await self._connection.app.editor.edits.apply(uri, at_end(text), "Assent: question")
+        if self._editor.documents.get(uri) is not None:
+            await self._editor.edits.apply(uri, at_end(text), "Assent: question")
         self._show(uri)
         return {"uri": uri}
 
     async def create(self) -> str:
         """A new chat document in the first workspace folder, shown where the client can show documents."""
-        roots = self._connection.client.roots()
+        roots = self._client.roots()
         if not roots:
             raise ProtocolError("unsupported", "there is no workspace folder for a chat document")
         path = await asyncio.to_thread(_new_file, Path(roots[0]))
@@ -142,6 +156,10 @@ class ChatDocuments:
         return uri
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    async def _send(self, session_id: str, prompt: str, *, front: Front) -> Json:
+        params: Json = {"sessionId": session_id, "prompt": prompt, "clientMessageId": new_id("c")}
+        return await self._sessions.send(params, Call(front=front))
 
     def _offers(self, uri: str) -> list[Json]:
         chat = self._chats.get(uri)
@@ -156,44 +174,42 @@ class ChatDocuments:
         if known is not None and wanted in (None, known.session_id):
             return known
         owner = next((chat for chat in self._chats.values() if chat.session_id == wanted and chat.uri != uri), None)
-        hub = self._connection.app.sessions
+        hub = self._sessions
         if wanted is None:
-            answer = await hub.request(
-                "assent/session/new", {"cwd": self._folder(uri)}, Call(front=self._connection.front)
-            )
+            answer = await hub.new({"cwd": self._folder(uri)}, Call(front=self._front))
             session_id = str(answer["sessionId"])
         elif owner is not None and owner.open:
-            session_id = str((await hub.request("assent/session/fork", {"sessionId": wanted}, Call()))["sessionId"])
+            session_id = str((await hub.fork({"sessionId": wanted}, Call()))["sessionId"])
         else:
             session_id = wanted
         session = await hub.get({"sessionId": session_id})
-        session.join(Call(front=self._connection.front))  # questions of this conversation go to the same person
-        chat = Chat(self._connection, uri, session_id)
+        session.join(Call(front=self._front))  # questions of this conversation go to the same person
+        chat = Chat(uri, session_id, editor=self._editor, refresh_lenses=self._refresh_lenses)
         if known is not None:
             known.close()
         self._chats[uri] = chat
         return chat
 
     async def _loose(self, prompt: str) -> Json:
-        roots = self._connection.client.roots()
+        roots = self._client.roots()
         params: Json = {"cwd": roots[0]} if roots else {}
-        call = Call(front=self._connection.front)
-        session_id = str((await self._connection.app.sessions.request("assent/session/new", params, call))["sessionId"])
-        if not self._connection.client.speaks_assent:
-            self._connection.spawn(self._tell_result(session_id, prompt))
+        call = Call(front=self._front)
+        session_id = str((await self._sessions.new(params, call))["sessionId"])
+        if not self._client.speaks_assent:
+            self._spawn(self._show_result(session_id, prompt))
             return {"sessionId": session_id}
-        return {"sessionId": session_id, **await send_from_surface(self._connection, session_id, prompt)}
+        return {"sessionId": session_id, **await self._send(session_id, prompt, front=self._front)}
 
-    async def _tell_result(self, session_id: str, prompt: str) -> None:
+    async def _show_result(self, session_id: str, prompt: str) -> None:
         """A client without chat and without a chat document still gets the answer's words."""
         params: Json = {"sessionId": session_id, "prompt": prompt, "wait": True}
-        call = Call(front=self._connection.front)
-        answer = await self._connection.app.sessions.request("assent/session/send", params, call)
+        call = Call(front=self._front)
+        answer = await self._sessions.send(params, call)
         text = str(answer["result"]["result"])[:1500]
-        self._connection.peer.notify("window/showMessage", {"type": _INFO, "message": f"Assent: {text}"})
+        self._peer.notify("window/showMessage", {"type": _INFO, "message": f"Assent: {text}"})
 
     def _document(self, uri: str) -> Document:
-        document = self._connection.app.editor.documents.get(uri)
+        document = self._editor.documents.get(uri)
         if document is None or not is_chat(uri):
             raise ProtocolError(
                 "unsupported", "this is not an open chat document", hint=f"Open a file named *{ENDING}."
@@ -201,7 +217,7 @@ class ChatDocuments:
         return document
 
     def _folder(self, uri: str) -> str:
-        path, roots = path_of(uri), self._connection.client.roots()
+        path, roots = path_of(uri), self._client.roots()
         if path is None:  # a document that was never saved
             if not roots:
                 hint = "Save it, or open a folder."
@@ -215,12 +231,12 @@ class ChatDocuments:
 
         async def show() -> None:
             with contextlib.suppress(RemoteError):
-                await self._connection.peer.request("window/showDocument", {"uri": uri, "takeFocus": True})
+                await self._peer.request("window/showDocument", {"uri": uri, "takeFocus": True})
 
-        if self._connection.client.can("window.showDocument.support") is True:
-            self._connection.spawn(show())
+        if self._client.can("window.showDocument.support") is True:
+            self._spawn(show())
 
-    def _heard(self, event: DocumentEvent) -> None:
+    def _document_changed(self, event: DocumentEvent) -> None:
         if event.kind == "renamed" and (chat := self._chats.pop(event.old_uri, None)):
             chat.uri = event.uri
             self._chats[event.uri] = chat

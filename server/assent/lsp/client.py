@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import msgspec
 
+from assent.lsp.capabilities import position_encoding
 from assent.types.blocks import Json
 from assent.wire.requests import ClientFlags, InitializationOptions
 
-ENCODINGS = ("utf-16", "utf-8", "utf-32")
 DEFAULT_EVENT_RATE = 60
 
 
@@ -25,7 +25,7 @@ class Client:
         self.capabilities = _object(params.get("capabilities"))
         self.process_id = _process_id(params.get("processId"))
         self.name = str(_object(params.get("clientInfo")).get("name", ""))
-        self.encoding = self._encoding()
+        self.encoding = position_encoding(self.capabilities)
         self.folders = _folders(params)  # {uri: name}
 
     @property
@@ -74,12 +74,6 @@ class Client:
 
     def _warn(self, text: str) -> None:
         self.warnings.append({"kind": "initializationOptions", "text": text, "hint": "See the protocol's page."})
-
-    def _encoding(self) -> str:
-        offered = self.can("general.positionEncodings")
-        if not isinstance(offered, list) or not offered or "utf-16" in offered:
-            return "utf-16"
-        return next((encoding for encoding in cast("list[Any]", offered) if encoding in ENCODINGS), "utf-16")
 
 
 def _sound_flags(value: Any) -> Json | None:

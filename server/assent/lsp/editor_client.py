@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from assent.editor.client import ClientGone, Unsaved
 from assent.lsp.client import Client
-from assent.lsp.peer import Peer, RemoteError
 from assent.lsp.plain_asks import choose
+from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.types.blocks import Json
 from assent.types.ids import new_id
 

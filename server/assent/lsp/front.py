@@ -7,9 +7,10 @@ Not aware of what an event means, except to hand a copy to the plain surfaces th
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-from assent.lsp import envelope, plain_asks
+from assent.lsp import plain_asks
 from assent.lsp.client import Client
-from assent.lsp.peer import Peer, RemoteError
+from assent.lsp.rpc import envelope
+from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.sessions.asking.questions import Questions
 from assent.sessions.stream.front import CannotAnswer, FrontFlags
 from assent.types.blocks import Json

@@ -3,32 +3,31 @@
 Source "assent", code the hunk's id, message a short diff. Clients that claim `review` get none.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from assent.editor.diagnostics import OWN_SOURCE
-from assent.editor.proposals import ProposalEvent
+from assent.editor.proposals import ProposalEvent, Proposals
 from assent.editor.surfaces import hunk_diagnostics
+from assent.lsp.client import Client
+from assent.lsp.rpc.peer import Peer
 from assent.types.blocks import Json
-
-if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
 
 SOURCE = OWN_SOURCE
 
 
 class HunkMarks:
-    def __init__(self, connection: "Connection") -> None:
-        self._connection = connection
+    def __init__(self, peer: Peer, client: Client, proposals: Proposals, *, refresh_lenses: Callable[[], None]) -> None:
+        self._peer = peer
+        self._proposals = proposals
+        self._refresh_lenses = refresh_lenses
         self._shown: dict[str, list[Json]] = {}  # by uri, as last published
-        if not connection.client.flags.review:
-            connection.app.editor.proposals.listen(self._changed)
+        if not client.flags.review:
+            proposals.listen(self._changed)
 
     def _changed(self, event: ProposalEvent) -> None:
-        connection = self._connection
         uri = str(event.proposal["uri"])
-        here = connection.app.editor.proposals.list(uri=uri)
-        marks = hunk_diagnostics(here)
+        marks = hunk_diagnostics(self._proposals.list(uri=uri))
         if marks != self._shown.get(uri, []):
             self._shown[uri] = marks
-            connection.peer.notify("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": marks})
-        connection.refresh_lenses()
+            self._peer.notify("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": marks})
+        self._refresh_lenses()

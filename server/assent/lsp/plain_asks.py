@@ -8,7 +8,7 @@ import asyncio
 import logging
 from typing import Any, cast
 
-from assent.lsp.peer import Peer, RemoteError
+from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.types.blocks import Json
 from assent.types.ids import new_id
 

@@ -1,16 +1,15 @@
 """One work-done progress per turn, saying what is happening; cancelling it interrupts the turn.
 
-A tool run under the client's own token is told and cancelled in the same way.
+A tool run under the client's own token reports and is cancelled in the same way.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Coroutine
+from typing import Any, cast
 
-from assent.lsp.peer import RemoteError
+from assent.lsp.background_work import Spawn
+from assent.lsp.client import Client
+from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.types.blocks import Json
-
-if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
 
 _CAPABILITY = "window.workDoneProgress"
 
@@ -18,8 +17,8 @@ _CAPABILITY = "window.workDoneProgress"
 class RequestProgress:
     """Progress under a token: the client's own for a request, ours for a turn."""
 
-    def __init__(self, connection: "Connection", token: str | int, *, title: str) -> None:
-        self._connection = connection
+    def __init__(self, peer: Peer, token: str | int, *, title: str) -> None:
+        self._peer = peer
         self._token = token
         self._said = ""
         self._send({"kind": "begin", "title": title, "cancellable": True})
@@ -34,19 +33,29 @@ class RequestProgress:
         self._send({"kind": "end", **({"message": text} if text else {})})
 
     def _send(self, value: Json) -> None:
-        self._connection.peer.notify("$/progress", {"token": self._token, "value": value})
+        self._peer.notify("$/progress", {"token": self._token, "value": value})
 
 
 class TurnProgress:
-    def __init__(self, connection: "Connection") -> None:
-        self._connection = connection
+    def __init__(
+        self,
+        peer: Peer,
+        client: Client,
+        *,
+        interrupt: Callable[[str], Coroutine[Any, Any, Any]],
+        spawn: Spawn,
+    ) -> None:
+        self._peer = peer
+        self._client = client
+        self._interrupt = interrupt  # a session, by its id
+        self._spawn = spawn
         self._turns: dict[str, RequestProgress] = {}  # by turnId, which is the token too
         self._sessions: dict[str, str] = {}  # turnId → sessionId
         self._unfinished: dict[str, str] = {}  # being created: turnId → what to say first
         self._requests: dict[str | int, tuple[RequestProgress, Callable[[], None]]] = {}  # by the client's token
 
     def of_request(self, token: str | int, *, title: str, cancel: Callable[[], None]) -> RequestProgress:
-        progress = RequestProgress(self._connection, token, title=title)
+        progress = RequestProgress(self._peer, token, title=title)
         self._requests[token] = (progress, cancel)
         return progress
 
@@ -54,20 +63,20 @@ class TurnProgress:
         if (known := self._requests.pop(token, None)) is not None:
             known[0].end()
 
-    def heard(self, params: Json) -> None:
+    def on_event(self, params: Json) -> None:
         turn_id = params.get("turnId")
-        if turn_id is None or not self._connection.client.can(_CAPABILITY):
+        if turn_id is None or not self._client.can(_CAPABILITY):
             return
         event = cast("Json", params["event"])
         match event.get("type"):
             case "turnStarted":
                 self._sessions[turn_id] = params["sessionId"]
                 self._unfinished[turn_id] = "Thinking"
-                self._connection.spawn(self._create(turn_id))
+                self._spawn(self._create(turn_id))
             case "turnFinished":
                 self._finish(turn_id)
             case _:
-                if text := _words(event):
+                if text := _message(event):
                     self._say(turn_id, text)
 
     def cancelled(self, params: Any) -> None:
@@ -77,18 +86,17 @@ class TurnProgress:
             return
         session_id = self._sessions.get(token) if isinstance(token, str) else None
         if session_id is not None:
-            work = self._connection.app.sessions.request("assent/session/interrupt", {"sessionId": session_id})
-            self._connection.spawn(work)
+            self._spawn(self._interrupt(session_id))
 
     async def _create(self, turn_id: str) -> None:
         try:
-            await self._connection.peer.request("window/workDoneProgress/create", {"token": turn_id})
+            await self._peer.request("window/workDoneProgress/create", {"token": turn_id})
         except RemoteError:
             self._unfinished.pop(turn_id, None)
             return
         text = self._unfinished.pop(turn_id, None)
         if text is not None:  # else the turn was over before the client had made its progress
-            progress = RequestProgress(self._connection, turn_id, title="Assent")
+            progress = RequestProgress(self._peer, turn_id, title="Assent")
             self._turns[turn_id] = progress
             progress.report(text)
 
@@ -105,7 +113,7 @@ class TurnProgress:
             progress.end()
 
 
-def _words(event: Json) -> str:
+def _message(event: Json) -> str:
     match event.get("type"):
         case "stepStarted":
             return "Thinking"

@@ -1,238 +1,49 @@
-"""One connection from its first byte to its last: framing, the life of the protocol, and who gets which message.
+"""The language server: a pygls `LanguageServer`, and the `BaseServer` that has served `assent/*` since `initialize`.
 
-    stdin → reader → framing → envelope → gate (this file) → peer → handlers
-    stdout ← writer ← peer, front
-
-Rules:
-1. Until `initialize` was answered requests get notInitialized; after `shutdown` they get invalidRequest; `exit` always
-   counts. What comes between `initialize` and the moment the app is ready waits, in order.
-2. No message, however broken, ends the process or goes unanswered if it was a request.
-3. The way out never waits for the client: see `life`.
+Importing this costs most of half a second, so `staging` imports it in a thread. What the two stages share (the peer,
+the program, everything under way) is taken over, not made anew.
 """
 
-import asyncio
-import contextlib
-import gc
-import importlib
 import logging
-import signal
-from collections import deque
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
-from assent.lsp import envelope
-from assent.lsp.capabilities import initialize_result
-from assent.lsp.client import Client
-from assent.lsp.envelope import Malformed, Message, Notification, Request, Response
-from assent.lsp.framing import Frame, FrameDecoder, framed
-from assent.lsp.host import Build, nothing
-from assent.lsp.peer import Peer, params_object
-from assent.stdio import life, memory
-from assent.stdio.background import in_thread
-from assent.stdio.pipes import take_stdio
-from assent.stdio.reader import ChunkReader
-from assent.stdio.writer import FrameWriter
-from assent.types.errors import ProtocolError
+from lsprotocol.converters import get_converter  # pygls's own factory renames keys of methods it does not know
+from pygls.lsp.server import LanguageServer
 
-if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
+from assent import __version__
+from assent.lsp.base import BaseServer
+from assent.lsp.protocol import AssentProtocol
+from assent.lsp.registry import server as table
+from assent.types.blocks import Json
 
 log = logging.getLogger("assent.lsp")
 
-PAUSE_AT = 64 * 1024 * 1024  # bytes queued for a client that does not read, before we stop reading from it
-RESUME_AT = 8 * 1024 * 1024
 
+class AssentServer(BaseServer, LanguageServer):
+    protocol: AssentProtocol  # pyright: ignore[reportIncompatibleVariableOverride] -- set once, by `protocol_cls`
 
-def serve_stdio(build: Build, *, preload: Callable[[], Any] = nothing, data_dir: Path | None = None) -> int:
-    """Serve this process's stdin and stdout until the client goes; ends the process itself, with its exit code."""
-    incoming, outgoing = take_stdio()
-    if data_dir is not None:
-        from assent.stdio.logs import start_logging
+    def __init__(self, early: BaseServer, params: Json) -> None:
+        vars(self).update(vars(early))  # the same objects: what was begun before pygls was loaded goes on
+        LanguageServer.__init__(  # pyright: ignore[reportUnknownMemberType] -- its *args have no types
+            self, "assent", __version__, protocol_cls=AssentProtocol, converter_factory=get_converter
+        )
+        for feature in table.features.values():
+            self.feature(feature.method)(feature.function)
+        for name, command in table.commands.items():
+            self.command(name)(command)
 
-        start_logging(data_dir / "logs")
-    life.adopt_orphans()
-    memory.give_back()
-    loop = asyncio.new_event_loop()  # not asyncio.run: that would wait for threads which may never return
-    code = loop.run_until_complete(Server(build, preload=preload, incoming=incoming, outgoing=outgoing).run())
-    life.leave(code)
-    return code
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """pygls would show this to the user; a request already has its answer."""
+        log.error("%s", error)
 
+    def thread(self) -> NoReturn:
+        raise RuntimeError("handlers run on the event loop: the peer and its writer belong to that thread")
 
-class Server:
-    def __init__(self, build: Build, *, preload: Callable[[], Any], incoming: int, outgoing: int) -> None:
-        self._build = build
-        self._preload = preload
-        self._incoming = incoming
-        self._outgoing = outgoing
-        self._decoder = FrameDecoder()
-        self._state = "new"  # → initialized → shutdown
-        self._held: deque[Request | Notification] = deque()  # until the app is ready
-        self._connection: Connection | None = None
-        self._failure: ProtocolError | None = None
-        self._background: set[asyncio.Task[Any]] = set()
+    def start_io(self, stdin: Any = None, stdout: Any = None) -> NoReturn:
+        raise RuntimeError("`loop.serve_stdio` runs the server: it answers initialize before pygls is loaded")
 
-    async def run(self) -> int:
-        loop = asyncio.get_running_loop()
-        self._life = life.Life()
-        self._writer = FrameWriter(self._outgoing, frame=framed, on_broken=self._client_gone, soon=loop.call_soon)
-        self._peer = Peer(self._send)
-        self._reader = ChunkReader(self._incoming, loop, on_data=self._received, on_end=self._client_gone)
-        for name in ("SIGTERM", "SIGHUP", "SIGINT"):
-            with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
-                loop.add_signal_handler(getattr(signal, name), self._life.end, name, 0)
-        self._spawn(life.reap_orphans())
-        self._reader.start()
-        await self._life.over()
-        log.info("ending: %s", self._life.reason)
-        await self._close()
-        return self._life.code
+    def start_tcp(self, host: str, port: int) -> NoReturn:
+        raise RuntimeError("no port listens")
 
-    # --- in -------------------------------------------------------------------------------------------------------
-
-    def _received(self, chunk: bytes) -> None:
-        for piece in self._decoder.feed(chunk):
-            if isinstance(piece, Frame):
-                for message in envelope.read(piece.body):
-                    self._accept(message)
-            else:
-                self._accept(envelope.of_fault(piece))
-
-    def _accept(self, message: Message) -> None:
-        match message:
-            case Malformed():
-                self._peer.refuse(message.id, message.error)
-            case Response():
-                self._peer.settle(message)
-            case Notification(method="exit"):
-                self._life.end("exit", 0 if self._state == "shutdown" else 1)
-            case Notification(method="$/cancelRequest"):
-                self._cancel(message.params)
-            case Notification():
-                if self._state == "initialized":
-                    self._pass_on(message)
-            case Request():
-                self._accept_request(message)
-
-    def _accept_request(self, message: Request) -> None:
-        match self._state, message.method:
-            case "shutdown", _:
-                error = ProtocolError("invalidRequest", "the server is shutting down", hint="Only `exit` may follow.")
-                self._peer.refuse(message.id, error)
-            case "new", "initialize":
-                self._initialize(message)
-            case "new", _:
-                error = ProtocolError("notInitialized", "send `initialize` first", hint="LSP begins with `initialize`.")
-                self._peer.refuse(message.id, error)
-            case _, "initialize":
-                self._peer.refuse(message.id, ProtocolError("invalidRequest", "`initialize` was sent before"))
-            case _, "shutdown":
-                self._state = "shutdown"
-                self._spawn(self._shut_down(message))
-            case _:
-                self._pass_on(message)
-
-    def _pass_on(self, message: Request | Notification) -> None:
-        if self._connection is not None:
-            self._peer.receive(message)
-        elif self._failure is None:
-            self._held.append(message)
-        elif isinstance(message, Request):
-            self._peer.refuse(message.id, self._failure)
-
-    def _cancel(self, params: Any) -> None:
-        id = params.get("id") if isinstance(params, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] -- from the wire
-        for message in self._held:
-            if isinstance(message, Request) and message.id == id:
-                self._held.remove(message)
-                self._peer.refuse(message.id, ProtocolError("cancelled", "the request was cancelled"))
-                return
-        self._peer.cancel(id)
-
-    # --- life -----------------------------------------------------------------------------------------------------
-
-    def _initialize(self, message: Request) -> None:
-        try:
-            client = Client(params_object(message.params))
-        except ProtocolError as error:
-            self._peer.refuse(message.id, error)
-            return
-        self._state = "initialized"
-        self._send(envelope.result_body(message.id, initialize_result(client)), True)
-        if client.process_id is not None:
-            life.watch_parent(client.process_id, lambda: self._life.end("the client's process died"))
-        self._spawn(self._make_ready(client))
-
-    async def _make_ready(self, client: Client) -> None:
-        try:
-            await in_thread(self._load)
-            from assent.lsp.connection import Connection
-
-            connection = Connection(self._peer, client, self._build)
-            await connection.start()
-        except Exception as error:
-            log.critical("the server could not start", exc_info=error)
-            text = f"the server could not start: {type(error).__name__}: {error}"
-            self._failure = ProtocolError("internal", text, hint="`assent doctor` shows what is wrong.")
-            self._refuse_held(self._failure)
-            return
-        self._connection = connection
-        while self._held:
-            self._peer.receive(self._held.popleft())
-        try:
-            await in_thread(connection.app.warm_up)
-        except Exception as error:  # it is loaded when it is needed, and fails there if it must
-            log.warning("warming up failed", exc_info=error)
-        gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
-
-    def _load(self) -> None:
-        self._preload()
-        importlib.import_module("assent.lsp.connection")
-
-    def _refuse_held(self, error: ProtocolError) -> None:
-        while self._held:
-            message = self._held.popleft()
-            if isinstance(message, Request):
-                self._peer.refuse(message.id, error)
-
-    async def _shut_down(self, message: Request) -> None:
-        """Everything is closed before the answer: a client that waits for it may kill us right after."""
-        await self._close_app()
-        self._refuse_held(ProtocolError("cancelled", "the server is shutting down"))
-        self._send(envelope.result_body(message.id, None), True)
-
-    def _client_gone(self) -> None:
-        self._life.end("the client has gone", 0 if self._state == "shutdown" else 1)
-
-    async def _close_app(self) -> None:
-        connection, self._connection = self._connection, None
-        self._failure = ProtocolError("invalidRequest", "the server is shutting down")
-        if connection is not None:
-            await life.close_within(connection.close)
-        await self._peer.close()
-
-    async def _close(self) -> None:
-        self._state = "shutdown"
-        await self._close_app()
-        for task in self._background:
-            task.cancel()
-        self._writer.flush()
-        await asyncio.to_thread(self._writer.close, timeout=0.3)
-
-    # --- out ------------------------------------------------------------------------------------------------------
-
-    def _send(self, body: bytes, urgent: bool) -> None:
-        self._writer.send(body, urgent=urgent)
-        if self._writer.queued > PAUSE_AT and not self._reader.paused:
-            self._reader.pause()
-            self._spawn(self._resume_when_read())
-
-    async def _resume_when_read(self) -> None:
-        while self._writer.queued > RESUME_AT:  # noqa: ASYNC110 -- the writer's thread makes room, not a task
-            await asyncio.sleep(0.05)
-        self._reader.resume()
-
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+    def start_ws(self, host: str, port: int) -> NoReturn:
+        raise RuntimeError("no port listens")

@@ -1,23 +1,29 @@
-"""`assent/status`: one line about the whole server, sent when it changes."""
+"""`assent/status`: the state of the whole server in one notification, sent when it changes."""
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import Any, cast
 
-from assent.lsp import trust
+from assent.lsp.client import Client
+from assent.lsp.rpc.peer import Peer
 from assent.types.blocks import Json
-
-if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
 
 _BUSIEST = ("waiting", "compacting", "running", "idle")
 
 
 class StatusBoard:
-    def __init__(self, connection: "Connection") -> None:
-        self._connection = connection
+    """`facts` gives what only the app knows; `trust` gives the workspace folders and whether each is trusted."""
+
+    def __init__(
+        self, peer: Peer, client: Client, *, facts: Callable[[], Json], trust: Callable[[], list[Json]]
+    ) -> None:
+        self._peer = peer
+        self._client = client
+        self._facts = facts
+        self._trust = trust
         self._states: dict[str, str] = {}  # by session
         self._sent: Json | None = None
 
-    def heard(self, params: Json) -> None:
+    def on_event(self, params: Json) -> None:
         event = cast("Json", params["event"])
         if event.get("type") == "status":
             self._states[params["sessionId"]] = str(event.get("state"))
@@ -31,20 +37,19 @@ class StatusBoard:
         return next((state for state in _BUSIEST if state in self._states.values()), "idle")
 
     def publish(self) -> None:
-        """Send the status if the client wants it and it says something new."""
-        connection = self._connection
-        if not connection.client.speaks_assent:
+        """Send the status if the client wants it and it differs from the last one."""
+        if not self._client.speaks_assent:
             return
-        known = connection.app.status()
-        warnings: list[Any] = [*connection.client.warnings, *known.get("warnings", [])]
+        facts = self._facts()
+        warnings: list[Any] = [*self._client.warnings, *facts.get("warnings", [])]
         status: Json = {
             "state": self.state,
-            "model": known.get("model", ""),
-            "offline": bool(known.get("offline")),
-            "credentials": known.get("credentials", "none"),
-            "trust": trust.folders(connection),
+            "model": facts.get("model", ""),
+            "offline": bool(facts.get("offline")),
+            "credentials": facts.get("credentials", "none"),
+            "trust": self._trust(),
             "warnings": warnings,
         }
         if status != self._sent:
             self._sent = status
-            connection.peer.notify("assent/status", status)
+            self._peer.notify("assent/status", status)

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import orjson
 
-from assent.lsp.framing import Fault
+from assent.lsp.rpc.framing import Fault
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 
@@ -68,7 +68,7 @@ def read(body: bytes) -> list[Message]:
         items = cast("list[Any]", value)
         ids = [cast("Json", item).get("id") for item in items if isinstance(item, dict) and "method" in item]
         return [Malformed(_echo(id), error) for id in ids if id is not None] or [Malformed(None, error)]
-    return [_message(value)]
+    return [message(value)]
 
 
 def of_fault(fault: Fault) -> Malformed:
@@ -112,7 +112,8 @@ def internal(error: BaseException) -> ProtocolError:
     )
 
 
-def _message(value: Any) -> Message:
+def message(value: Any) -> Message:
+    """A decoded body as a message, or what is wrong with it."""
     if not isinstance(value, dict):
         return Malformed(None, _invalid("a message is a JSON object"))
     raw = cast("Json", value)

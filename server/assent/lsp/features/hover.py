@@ -4,15 +4,18 @@ import json
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from assent.lsp.base import BaseServer
+from assent.lsp.registry import server
 from assent.text.uris import same_document
 from assent.types.blocks import Json
 
 if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
+    from lsprotocol import types
 
 
-def shown(connection: "Connection", uri: str, line: int) -> Json | None:
-    found = connection.app.editor.provenance.hover(same_document(uri), line)
+@server.feature("textDocument/hover", on_cancel="stop")
+async def hover(ls: BaseServer, params: "types.HoverParams") -> Json | None:
+    found = ls.app.editor.provenance.hover(same_document(params.text_document.uri), params.position.line)
     if found is None:
         return None
     command: Json = found["command"]

@@ -9,21 +9,24 @@ assent:/help.md           what there is
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from assent.lsp import trust
+from assent.lsp.base import BaseServer
 from assent.lsp.plain_asks import diff_of
+from assent.lsp.registry import server
 from assent.sessions.asking.trust_question import listing
 from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
+from assent.wire import requests
 
 if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
+    from lsprotocol import types
 
 LANGUAGES = {"md": "markdown", "json": "json", "diff": "diff"}
 
 
-async def read_document(connection: "Connection", params: Json, call: Call) -> Json:
-    parts = urlsplit(str(params["uri"]))
+@server.feature("assent/document/read", on_cancel="stop")
+async def read_document(ls: BaseServer, params: requests.DocumentRead) -> Json:
+    parts = urlsplit(params.uri)
     if parts.scheme != "assent":
         raise ProtocolError(
             "unsupported", "only `assent:` documents can be read here", hint="Open files in the editor."
@@ -35,20 +38,26 @@ async def read_document(connection: "Connection", params: Json, call: Call) -> J
         case "", "md" if stem == "help":
             text = __doc__ or ""
         case "session", "md" | "json":
-            text = await _export(connection, stem, "markdown" if ending == "md" else "json")
+            text = await _export(ls, stem, "markdown" if ending == "md" else "json")
         case "plan", "md":
-            text = (await connection.app.sessions.get({"sessionId": stem})).state.plan
+            text = (await ls.app.sessions.get({"sessionId": stem})).state.plan
         case "proposal", "diff":
-            text = diff_of(connection.app.editor.proposals.get(stem))
+            text = diff_of(ls.app.editor.proposals.get(stem))
         case _ if path.startswith("trust/") and ending == "md":
             folder = "/" + path.removeprefix("trust/").removesuffix(".md").lstrip("/")
-            text = listing(trust.state(connection, folder))
+            text = listing(ls.trust.state(folder))
         case _:
-            raise ProtocolError("unsupported", f"there is no document {params['uri']}", hint="Read assent:/help.md.")
+            raise ProtocolError("unsupported", f"there is no document {params.uri}", hint="Read assent:/help.md.")
     return {"text": text, "languageId": LANGUAGES[ending]}
 
 
-async def _export(connection: "Connection", session_id: str, format: str) -> str:
+@server.feature("workspace/textDocumentContent", on_cancel="stop")
+async def text_document_content(ls: BaseServer, params: "types.TextDocumentContentParams") -> Json:
+    answer = await read_document(ls, requests.DocumentRead(uri=params.uri))
+    return {"text": answer["text"]}
+
+
+async def _export(ls: BaseServer, session_id: str, format: str) -> str:
     params = {"sessionId": session_id, "format": format}
-    answer = await connection.app.sessions.request("assent/session/export", params, Call())
+    answer = await ls.app.sessions.export(params, Call())
     return str(answer["text"])

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from assent.lsp import envelope
-from assent.lsp.envelope import Id, Notification, Request, Response
+from assent.lsp.rpc import envelope
+from assent.lsp.rpc.envelope import Id, Notification, Request, Response
 from assent.types.blocks import Json
 from assent.types.errors import AssentError, NoCredentials, ProtocolError, SettingsError
 from assent.types.ids import new_id
@@ -70,8 +70,8 @@ class Peer:
         id = id or new_id()
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._outgoing[id] = answer
-        self.send(envelope.request_body(id, method, params), False)
         try:
+            self.send(envelope.request_body(id, method, params), False)
             return await answer
         except asyncio.CancelledError:
             if recall:
@@ -94,6 +94,12 @@ class Peer:
             code = error.get("code")
             text = str(error.get("message", "the client answered with an error"))
             answer.set_exception(RemoteError(code if isinstance(code, int) else 0, text, error.get("data")))
+
+    def abandon(self, error: Exception) -> None:
+        """The other side has gone: every request that waits for its answer fails with this."""
+        for answer in self._outgoing.values():
+            if not answer.done():
+                answer.set_exception(error)
 
     # --- incoming -------------------------------------------------------------------------------------------------
 

@@ -5,38 +5,40 @@ What an action does is a command (`commands`); a client that resolves actions ge
 
 from typing import TYPE_CHECKING, Any, cast
 
-from lsprotocol import types
-
 from assent.editor.surfaces import hunk_actions
+from assent.lsp.base import BaseServer
 from assent.lsp.chat_documents import is_chat
 from assent.lsp.marks import SOURCE
 from assent.lsp.prompts import ACTIONS
+from assent.lsp.registry import server
 from assent.text.uris import same_document
 from assent.types.blocks import Json
 
 if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
+    from lsprotocol import types
 
 _LLM_GENERATED = 1
 _MOST_FIXES = 5
 
 
-async def offered(connection: "Connection", params: types.CodeActionParams) -> list[Json]:
+@server.feature("textDocument/codeAction", on_cancel="stop")
+async def code_action(ls: BaseServer, params: "types.CodeActionParams") -> list[Json]:
     uri = same_document(params.text_document.uri)
     span = _plain_range(params.range)
-    actions = pending_answers(connection)
+    actions = pending_answers(ls)
     if is_chat(uri):
-        actions += connection.chats.actions(uri)
+        actions += ls.chats.actions(uri)
     else:
-        if not connection.client.flags.review:
-            actions += hunk_actions(connection.app.editor.proposals.list(), uri, span)
-        actions += _fixes(connection, uri, params.context.diagnostics)
-        actions += [_generated(connection, uri, span, name) for name in ACTIONS if name != "fix"]
+        if not ls.client.flags.review:
+            actions += hunk_actions(ls.app.editor.proposals.list(), uri, span)
+        actions += _fixes(ls, uri, params.context.diagnostics)
+        actions += [_generated(ls, uri, span, name) for name in ACTIONS if name != "fix"]
     only = params.context.only
     return actions if only is None else [action for action in actions if _wanted(action, [str(kind) for kind in only])]
 
 
-def resolved(action: types.CodeAction) -> Json:
+@server.feature("codeAction/resolve", on_cancel="stop")
+async def resolve(ls: BaseServer, action: "types.CodeAction") -> Json:
     """The action again, now with its command; one that had it already keeps it (Neovim resolves those too)."""
     data: Any = action.data
     answer: Json = {"title": action.title, "data": data}
@@ -51,10 +53,10 @@ def resolved(action: types.CodeAction) -> Json:
     return answer
 
 
-def pending_answers(connection: "Connection") -> list[Json]:
+def pending_answers(ls: BaseServer) -> list[Json]:
     """Open questions of every session, each answer an action: for clients that cannot show a dialog."""
     actions: list[Json] = []
-    for session in connection.app.sessions.live.values():
+    for session in ls.app.sessions.live.values():
         for ask in session.asks.pending("permission"):
             title = ask.get("title") or ask.get("tool")
             for words, decision in ((f"Deny {title}", "deny"), (f"Allow once {title}", "allow")):
@@ -86,7 +88,7 @@ def _answer(title: str, arguments: Json) -> Json:
     return {"title": title, "kind": "quickfix", "command": command}
 
 
-def _fixes(connection: "Connection", uri: str, diagnostics: Any) -> list[Json]:
+def _fixes(ls: BaseServer, uri: str, diagnostics: Any) -> list[Json]:
     actions: list[Json] = []
     for diagnostic in [found for found in diagnostics if found.source != SOURCE][:_MOST_FIXES]:
         problem: Json = {
@@ -95,23 +97,23 @@ def _fixes(connection: "Connection", uri: str, diagnostics: Any) -> list[Json]:
             "source": diagnostic.source or "",
         }
         first_line = (diagnostic.message.splitlines() or [""])[0][:80]
-        action = _generated(connection, uri, problem["range"], "fix", problem=problem, about=first_line)
+        action = _generated(ls, uri, problem["range"], "fix", problem=problem, about=first_line)
         action["diagnostics"] = [_plain_diagnostic(diagnostic)]
         actions.append(action)
     return actions
 
 
 def _generated(
-    connection: "Connection", uri: str, span: Json, name: str, *, problem: Json | None = None, about: str = ""
+    ls: BaseServer, uri: str, span: Json, name: str, *, problem: Json | None = None, about: str = ""
 ) -> Json:
     kind, title = ACTIONS[name].kind, ACTIONS[name].title
     data: Json = {"action": name, "uri": uri, "range": span}
     if problem is not None:
         data["problem"] = problem
     action: Json = {"title": f"Assent: {title}{about}", "kind": kind}
-    if connection.client.can("textDocument.codeAction.tagSupport"):
+    if ls.client.can("textDocument.codeAction.tagSupport"):
         action["tags"] = [_LLM_GENERATED]
-    properties: Any = connection.client.can("textDocument.codeAction.resolveSupport.properties")
+    properties: Any = ls.client.can("textDocument.codeAction.resolveSupport.properties")
     if isinstance(properties, list) and "command" in properties:
         action["data"] = data
     else:
@@ -128,14 +130,14 @@ def _wanted(action: Json, only: list[str]) -> bool:
     return any(wish in ("", kind) or kind.startswith(f"{wish}.") for wish in only)
 
 
-def _plain_range(span: types.Range) -> Json:
+def _plain_range(span: "types.Range") -> Json:
     return {
         "start": {"line": span.start.line, "character": span.start.character},
         "end": {"line": span.end.line, "character": span.end.character},
     }
 
 
-def _plain_diagnostic(diagnostic: types.Diagnostic) -> Json:
+def _plain_diagnostic(diagnostic: "types.Diagnostic") -> Json:
     plain: Json = {"range": _plain_range(diagnostic.range), "message": diagnostic.message}
     if diagnostic.severity is not None:
         plain["severity"] = int(diagnostic.severity)

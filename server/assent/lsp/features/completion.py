@@ -5,33 +5,37 @@ That is in chat documents, and in an editor's own prompt, which it opens as `ass
 
 from typing import TYPE_CHECKING, cast
 
+from assent.lsp.base import BaseServer
 from assent.lsp.chat_documents import is_chat
+from assent.lsp.registry import server
 from assent.sessions.stream.front import Call
 from assent.text.positions import offset_at
 from assent.text.uris import same_document
 from assent.types.blocks import Json
 
 if TYPE_CHECKING:
-    from assent.lsp.connection import Connection
+    from lsprotocol import types
 
 _KINDS = {"file": 17, "folder": 19, "command": 3, "agent": 9, "symbol": 18}  # CompletionItemKind
 _TEXT = 1
 _PROMPT = "assent://prompt/"
 
 
-async def offered(connection: "Connection", uri: str, position: Json) -> Json | None:
-    uri = same_document(uri)
-    document = connection.app.editor.documents.get(uri)
+@server.feature("textDocument/completion", on_cancel="stop")
+async def completion(ls: BaseServer, params: "types.CompletionParams") -> Json | None:
+    uri = same_document(params.text_document.uri)
+    position: Json = {"line": params.position.line, "character": params.position.character}
+    document = ls.app.editor.documents.get(uri)
     if document is None or not (is_chat(uri) or uri.startswith(_PROMPT)):
         return None
-    offset = offset_at(document.text, document.lines, position, connection.app.editor.documents.encoding)
+    offset = offset_at(document.text, document.lines, position, ls.app.editor.documents.encoding)
     start = document.lines.start(document.lines.line_of(offset))
     before = document.text[start:offset]
-    params: Json = {"text": before, "offset": len(before)}
-    session_id = uri.removeprefix(_PROMPT) if uri.startswith(_PROMPT) else connection.chats.session_of(uri)
+    wanted: Json = {"text": before, "offset": len(before)}
+    session_id = uri.removeprefix(_PROMPT) if uri.startswith(_PROMPT) else ls.chats.session_of(uri)
     if session_id:
-        params["sessionId"] = session_id
-    answer = await connection.app.sessions.request("assent/complete", params, Call())
+        wanted["sessionId"] = session_id
+    answer = await ls.app.sessions.complete(wanted, Call())
     word = _word(before)
     replaced = {"start": {**position, "character": position["character"] - len(word)}, "end": position}
     items = [

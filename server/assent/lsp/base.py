@@ -1,0 +1,125 @@
+"""What every handler gets as `ls`: the program, the client, and what keeps the client informed.
+
+`BaseServer` needs no pygls, so that `assent/*` is served before pygls has loaded; `AssentServer` is a `BaseServer` and
+a pygls `LanguageServer`. It is made once per connection, after `initialize`. Not aware of any method: those are in
+`features/`.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from assent.lsp.background_work import BackgroundWork
+from assent.lsp.chat_documents import ChatDocuments
+from assent.lsp.client import Client
+from assent.lsp.editor_client import EditorClient
+from assent.lsp.editor_settings import EditorSettings
+from assent.lsp.front import LspFront
+from assent.lsp.marks import HunkMarks
+from assent.lsp.progress import TurnProgress
+from assent.lsp.rpc.peer import Peer
+from assent.lsp.services import Build
+from assent.lsp.status import StatusBoard
+from assent.lsp.trust_questions import TrustQuestions
+from assent.sessions.stream.front import Call
+from assent.types.errors import ProtocolError
+from assent.types.programs import keep_out
+
+
+class BaseServer:
+    def __init__(self, peer: Peer, client: Client, build: Build) -> None:
+        self.peer = peer
+        self.client = client
+        self.background = BackgroundWork()
+        self.front = LspFront(peer, client)
+        keep_out(*client.roots())
+        self.app = build(client, EditorClient(peer, client))
+        self._make_surfaces()
+        self._stop = asyncio.Event()
+        self._entered = asyncio.Event()
+        self._life: asyncio.Task[None] | None = None
+
+    def _make_surfaces(self) -> None:
+        """Everything that tells the client about the program without being asked."""
+        peer, client, app, spawn = self.peer, self.client, self.app, self.background.spawn
+        self.trust = TrustQuestions(
+            peer,
+            client,
+            settings=app.settings,
+            store=app.trust,
+            sessions=app.sessions,
+            spawn=spawn,
+            answered=lambda: self.status.publish(),
+        )
+        self.status = StatusBoard(peer, client, facts=app.status, trust=self.trust.folders)
+        self.progress = TurnProgress(peer, client, interrupt=self.interrupt, spawn=spawn)
+        self.editor_settings = EditorSettings(peer, client, app.settings, spawn=spawn, changed=self.status.publish)
+        self.chats = ChatDocuments(
+            peer,
+            client,
+            editor=app.editor,
+            sessions=app.sessions,
+            front=self.front,
+            refresh_lenses=self.refresh_lenses,
+            spawn=spawn,
+        )
+        self.marks = HunkMarks(peer, client, app.editor.proposals, refresh_lenses=self.refresh_lenses)
+        self.front.listen(self.status.on_event)
+        self.front.listen(self.progress.on_event)
+        app.sessions.on_settings.append(self.status.publish)
+        self.trust.vouch()
+
+    # --- life -----------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Returns once sessions can run."""
+        self._life = asyncio.create_task(self._live())
+        entered = asyncio.create_task(self._entered.wait())
+        await asyncio.wait({self._life, entered}, return_when=asyncio.FIRST_COMPLETED)
+        if self._life.done():
+            self._life.result()
+        self.status.publish()
+
+    async def close(self) -> None:
+        self._stop.set()
+        self.background.cancel()
+        if self._life is not None:
+            await self._life
+
+    async def _live(self) -> None:
+        async with self.app.running:
+            self._entered.set()
+            await self._stop.wait()
+
+    # --- for handlers ---------------------------------------------------------------------------------------------
+
+    def notify(self, method: str, params: Any) -> None:
+        self.peer.notify(method, params)
+
+    async def request(self, method: str, params: Any) -> Any:
+        """The client's answer. Raises RemoteError."""
+        return await self.peer.request(method, params)
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Run this beside everything else; a failure is logged."""
+        self.background.spawn(work)
+
+    def refresh_lenses(self) -> None:
+        """What lenses offer has changed; clients that can be told request them again."""
+        if self.client.can("workspace.codeLens.refreshSupport"):
+            self.spawn(self.peer.request("workspace/codeLens/refresh", None))
+
+    async def folder(self, *, session_id: str | None = None, cwd: str | None = None, otherwise: str = "") -> str:
+        """The folder that a request is about: the session's, the one it names, else the first of the workspace."""
+        if session_id is not None:
+            return (await self.app.sessions.get({"sessionId": session_id})).cwd
+        roots = self.client.roots()
+        folder = cwd or (roots[0] if roots else otherwise)
+        if not folder:
+            raise ProtocolError(
+                "invalidParams", "say which folder: there is no workspace", hint="Give `cwd` or `sessionId`."
+            )
+        return folder
+
+    async def interrupt(self, session_id: str) -> Any:
+        return await self.app.sessions.interrupt({"sessionId": session_id}, Call())

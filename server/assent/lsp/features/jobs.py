@@ -1,0 +1,30 @@
+"""`assent/job/*`: commands that run in the background."""
+
+from assent.lsp.base import BaseServer
+from assent.lsp.registry import server
+from assent.sessions.live.session import Session
+from assent.types.blocks import Json
+from assent.wire import extensions
+
+
+@server.feature("assent/job/list")
+async def list_jobs(ls: BaseServer, params: extensions.JobList) -> Json:
+    jobs: list[Json] = []
+    for session in await _sessions(ls, params.session_id):
+        if session.jobs is not None:
+            jobs += [{"sessionId": session.id, **job} for job in session.jobs.list()]
+    return {"jobs": jobs}
+
+
+@server.feature("assent/job/kill")
+async def kill_job(ls: BaseServer, params: extensions.JobKill) -> Json:
+    for session in await _sessions(ls, params.session_id):
+        if session.jobs is not None and await session.jobs.kill(params.job_id):
+            return {"killed": True}
+    return {"killed": False}
+
+
+async def _sessions(ls: BaseServer, session_id: str | None) -> list[Session]:
+    if session_id is not None:
+        return [await ls.app.sessions.get({"sessionId": session_id})]
+    return list(ls.app.sessions.live.values())

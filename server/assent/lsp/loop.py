@@ -1,0 +1,262 @@
+"""One connection from its first byte to its last: framing, the life of the protocol, and who gets which message.
+
+    stdin → reader → framing → envelope → gate (this file) → peer → handlers
+    stdout ← writer ← peer, front
+
+Rules:
+1. Until `initialize` was answered requests get notInitialized; after `shutdown` they get invalidRequest; `exit` always
+   counts. What comes between `initialize` and the moment the app is ready waits, in order.
+2. No message, however broken, ends the process or goes unanswered if it was a request.
+3. The way out never waits for the client: see `life`.
+
+`initialize` itself has usually been answered already, by `early`; the loop then begins with its parameters.
+"""
+
+import asyncio
+import contextlib
+import gc
+import importlib
+import logging
+import signal
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assent.lsp.capabilities import initialize_result
+from assent.lsp.client import Client
+from assent.lsp.early import Opening
+from assent.lsp.rpc import envelope
+from assent.lsp.rpc.envelope import Malformed, Message, Notification, Request, Response
+from assent.lsp.rpc.framing import Frame, FrameDecoder, framed
+from assent.lsp.rpc.peer import Peer, params_object
+from assent.lsp.services import Build
+from assent.stdio import life, memory
+from assent.stdio.background import in_thread
+from assent.stdio.reader import ChunkReader
+from assent.stdio.writer import FrameWriter
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+
+if TYPE_CHECKING:
+    from assent.lsp.base import BaseServer
+    from assent.lsp.staging import Staging
+
+log = logging.getLogger("assent.lsp")
+
+PAUSE_AT = 64 * 1024 * 1024  # bytes queued for a client that does not read, before we stop reading from it
+RESUME_AT = 8 * 1024 * 1024
+
+
+def serve(opening: Opening, build: Build, *, preload: Callable[[], Any], data_dir: Path) -> int:
+    """Serve the connection until the client goes; ends the process itself, with its exit code."""
+    from assent.stdio.logs import start_logging
+
+    start_logging(data_dir / "logs")
+    life.adopt_orphans()
+    memory.give_back()
+    loop = asyncio.new_event_loop()  # not asyncio.run: that would wait for threads which may never return
+    code = loop.run_until_complete(ServerLoop(opening, build, preload=preload).run())
+    life.leave(code)
+    return code
+
+
+class ServerLoop:
+    def __init__(self, opening: Opening, build: Build, *, preload: Callable[[], Any]) -> None:
+        self._opening = opening
+        self._build = build
+        self._preload = preload
+        self._decoder = FrameDecoder()
+        self._state = "new"  # → initialized → shutdown
+        self._held: deque[Request | Notification] = deque()  # until the app is ready
+        self._server: BaseServer | None = None
+        self._staging: Staging | None = None
+        self._failure: ProtocolError | None = None
+        self._background: set[asyncio.Task[Any]] = set()
+
+    async def run(self) -> int:
+        loop = asyncio.get_running_loop()
+        self._life = life.Life()
+        self._writer = FrameWriter(
+            self._opening.outgoing, frame=framed, on_broken=self._client_gone, soon=loop.call_soon
+        )
+        self._peer = Peer(self._send)
+        self._reader = ChunkReader(self._opening.incoming, loop, on_data=self._received, on_end=self._client_gone)
+        for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+            with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
+                loop.add_signal_handler(getattr(signal, name), self._life.end, name, 0)
+        self._spawn(life.reap_orphans())
+        if self._opening.initialize is not None:
+            self._begin(self._opening.initialize)
+        self._received(self._opening.unread)
+        self._reader.start()
+        await self._life.over()
+        log.info("ending: %s", self._life.reason)
+        await self._close()
+        return self._life.code
+
+    # --- in -------------------------------------------------------------------------------------------------------
+
+    def _received(self, chunk: bytes) -> None:
+        for piece in self._decoder.feed(chunk):
+            if isinstance(piece, Frame):
+                for message in envelope.read(piece.body):
+                    self._accept(message)
+            else:
+                self._accept(envelope.of_fault(piece))
+
+    def _accept(self, message: Message) -> None:
+        match message:
+            case Malformed():
+                self._peer.refuse(message.id, message.error)
+            case Response():
+                self._peer.settle(message)
+            case Notification(method="exit"):
+                self._life.end("exit", 0 if self._state == "shutdown" else 1)
+            case Notification(method="$/cancelRequest"):
+                self._cancel(message.params)
+            case Notification():
+                if self._state == "initialized":
+                    self._pass_on(message)
+            case Request():
+                self._accept_request(message)
+
+    def _accept_request(self, message: Request) -> None:
+        match self._state, message.method:
+            case "shutdown", _:
+                error = ProtocolError("invalidRequest", "the server is shutting down", hint="Only `exit` may follow.")
+                self._peer.refuse(message.id, error)
+            case "new", "initialize":
+                self._initialize(message)
+            case "new", _:
+                error = ProtocolError("notInitialized", "send `initialize` first", hint="LSP begins with `initialize`.")
+                self._peer.refuse(message.id, error)
+            case _, "initialize":
+                self._peer.refuse(message.id, ProtocolError("invalidRequest", "`initialize` was sent before"))
+            case _, "shutdown":
+                self._state = "shutdown"
+                self._spawn(self._shut_down(message))
+            case _:
+                self._pass_on(message)
+
+    def _pass_on(self, message: Request | Notification) -> None:
+        if self._server is not None:
+            self._peer.receive(message)
+        elif self._failure is None:
+            self._held.append(message)
+        elif isinstance(message, Request):
+            self._peer.refuse(message.id, self._failure)
+
+    def _cancel(self, params: Any) -> None:
+        id = params.get("id") if isinstance(params, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] -- from the wire
+        for message in self._held:
+            if isinstance(message, Request) and message.id == id:
+                self._held.remove(message)
+                self._peer.refuse(message.id, ProtocolError("cancelled", "the request was cancelled"))
+                return
+        self._peer.cancel(id)
+
+    # --- life -----------------------------------------------------------------------------------------------------
+
+    def _initialize(self, message: Request) -> None:
+        try:
+            params = params_object(message.params)
+        except ProtocolError as error:
+            self._peer.refuse(message.id, error)
+            return
+        self._send(envelope.result_body(message.id, initialize_result(params)), True)
+        self._begin(params)
+
+    def _begin(self, params: Json) -> None:
+        """`initialize` has been answered; make the rest ready."""
+        self._state = "initialized"
+        client = Client(params)
+        if client.process_id is not None:
+            life.watch_parent(client.process_id, lambda: self._life.end("the client's process died"))
+        self._spawn(self._make_ready(client, params))
+
+    async def _make_ready(self, client: Client, params: Json) -> None:
+        try:
+            await in_thread(self._load)
+            server = await self._start(client, params)
+        except Exception as error:
+            log.critical("the server could not start", exc_info=error)
+            text = f"the server could not start: {type(error).__name__}: {error}"
+            self._failure = ProtocolError("internal", text, hint="`assent doctor` shows what is wrong.")
+            self._refuse_held(self._failure)
+            return
+        self._server = server
+        while self._held:
+            self._peer.receive(self._held.popleft())
+        try:
+            await in_thread(server.app.warm_up)
+        except Exception as error:  # it is loaded when it is needed, and fails there if it must
+            log.warning("warming up failed", exc_info=error)
+        gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
+
+    def _load(self) -> None:
+        self._preload()
+        importlib.import_module("assent.lsp.staging")
+        importlib.import_module("assent.lsp.features").load()
+
+    async def _start(self, client: Client, params: Json) -> "BaseServer":
+        from assent.lsp.base import BaseServer
+        from assent.lsp.dispatch import serve_early
+        from assent.lsp.registry import server as table
+        from assent.lsp.staging import Staging
+
+        server = BaseServer(self._peer, client, self._build)
+        self._staging = Staging(server, params)
+        serve_early(server, table, later=self._staging.later)
+        await server.start()
+        return server
+
+    def _refuse_held(self, error: ProtocolError) -> None:
+        while self._held:
+            message = self._held.popleft()
+            if isinstance(message, Request):
+                self._peer.refuse(message.id, error)
+
+    async def _shut_down(self, message: Request) -> None:
+        """Everything is closed before the answer: a client that waits for it may kill us right after."""
+        await self._close_app()
+        self._refuse_held(ProtocolError("cancelled", "the server is shutting down"))
+        self._send(envelope.result_body(message.id, None), True)
+
+    def _client_gone(self) -> None:
+        self._life.end("the client has gone", 0 if self._state == "shutdown" else 1)
+
+    async def _close_app(self) -> None:
+        server, self._server = self._server, None
+        if self._staging is not None:
+            self._staging.cancel()
+        self._failure = ProtocolError("invalidRequest", "the server is shutting down")
+        if server is not None:
+            await life.close_within(server.close)
+        await self._peer.close()
+
+    async def _close(self) -> None:
+        self._state = "shutdown"
+        await self._close_app()
+        for task in self._background:
+            task.cancel()
+        self._writer.flush()
+        await asyncio.to_thread(self._writer.close, timeout=0.3)
+
+    # --- out ------------------------------------------------------------------------------------------------------
+
+    def _send(self, body: bytes, urgent: bool) -> None:
+        self._writer.send(body, urgent=urgent)
+        if self._writer.queued > PAUSE_AT and not self._reader.paused:
+            self._reader.pause()
+            self._spawn(self._resume_when_read())
+
+    async def _resume_when_read(self) -> None:
+        while self._writer.queued > RESUME_AT:  # noqa: ASYNC110 -- the writer's thread makes room, not a task
+            await asyncio.sleep(0.05)
+        self._reader.resume()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
