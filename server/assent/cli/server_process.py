@@ -109,7 +109,8 @@ class ServerProcess:
 
 
 def _as_protocol_error(error: RemoteError) -> ProtocolError:
-    data = cast("Json", error.data) if isinstance(error.data, dict) else {}
+    given: Any = error.data
+    data = cast("Json", given) if isinstance(given, dict) else {}
     try:
         return ProtocolError(data.get("kind", "internal"), str(error), hint=data.get("hint", ""))
     except KeyError:  # a kind that this version does not know

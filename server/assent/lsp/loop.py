@@ -173,12 +173,12 @@ class ServerLoop:
         client = Client(params)
         if client.process_id is not None:
             life.watch_parent(client.process_id, lambda: self._life.end("the client's process died"))
-        self._spawn(self._make_ready(client, params))
+        self._spawn(self._make_ready(client))
 
-    async def _make_ready(self, client: Client, params: Json) -> None:
+    async def _make_ready(self, client: Client) -> None:
         try:
             await in_thread(self._load)
-            server = await self._start(client, params)
+            server = await self._start(client)
         except Exception as error:
             log.critical("the server could not start", exc_info=error)
             text = f"the server could not start: {type(error).__name__}: {error}"
@@ -199,14 +199,14 @@ class ServerLoop:
         importlib.import_module("assent.lsp.staging")
         importlib.import_module("assent.lsp.features").load()
 
-    async def _start(self, client: Client, params: Json) -> "BaseServer":
+    async def _start(self, client: Client) -> "BaseServer":
         from assent.lsp.base import BaseServer
         from assent.lsp.dispatch import serve_early
         from assent.lsp.registry import server as table
         from assent.lsp.staging import Staging
 
         server = BaseServer(self._peer, client, self._build)
-        self._staging = Staging(server, params)
+        self._staging = Staging(server)
         serve_early(server, table, later=self._staging.later)
         await server.start()
         return server

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from assent.lsp.base import BaseServer
 from assent.lsp.rpc.peer import Incoming, RequestHandler
 from assent.stdio.background import in_thread
-from assent.types.blocks import Json
 
 if TYPE_CHECKING:
     from assent.lsp.server import AssentServer
@@ -22,9 +21,8 @@ log = logging.getLogger("assent.lsp")
 
 
 class Staging:
-    def __init__(self, early: BaseServer, params: Json) -> None:
+    def __init__(self, early: BaseServer) -> None:
         self._early = early
-        self._params = params  # of initialize
         self._loading: asyncio.Task[AssentServer] | None = None
         early.app.editor.documents.listen(lambda _event: self.need_pygls())
 
@@ -53,7 +51,7 @@ class Staging:
         await in_thread(lambda: importlib.import_module("assent.lsp.server"))
         from assent.lsp.server import AssentServer
 
-        server = AssentServer(self._early, self._params)
+        server = AssentServer(self._early)
         server.protocol.serve()
         return server
 
