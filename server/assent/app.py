@@ -56,8 +56,8 @@ from assent.types.usage import Usage
 
 if TYPE_CHECKING:
     from assent.acp.host import Host as AcpHost
+    from assent.lsp.backend import Backend
     from assent.lsp.client import Client
-    from assent.lsp.services import Services
 
 BACKGROUND_CALLS: tuple[BackgroundCall, ...] = ("summary", "collapse", "suggestion", "memory", "dream")
 CACHE_LIFE = {"5m": 300.0, "1h": 3600.0, "off": 0.0}  # seconds
@@ -75,9 +75,9 @@ class Options:
     context_seconds: float = 0.0  # and for git; what is later follows as an attachment
 
 
-def build(client: "Client", editor: ClientEdits, *, options: Options) -> "Services":
+def build(client: "Client", editor: ClientEdits, *, options: Options) -> "Backend":
     """For the language server: `client` is what the editor said of itself, `editor` its side of documents."""
-    from assent.lsp.services import Services
+    from assent.lsp.backend import Backend
 
     key = client.options.api_key
     app = App(
@@ -86,7 +86,7 @@ def build(client: "Client", editor: ClientEdits, *, options: Options) -> "Servic
         encoding=cast("Encoding", client.encoding),
         options=replace(options, api_key=key) if key else options,
     )
-    return Services(
+    return Backend(
         sessions=app.sessions,
         editor=app.editor,
         settings=app.settings,

@@ -11,7 +11,7 @@ import pytest
 from assent.lsp.capabilities import initialize_result, position_encoding
 from assent.lsp.early import Opening, answer_initialize
 
-REQUEST = {"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"capabilities": {}}}
+REQUEST: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"capabilities": {}}}
 
 
 def frame(message: Any) -> bytes:

@@ -8,8 +8,8 @@ from assent.stdio.pipes import take_stdio
 
 if TYPE_CHECKING:
     from assent.editor.client import ClientEdits
+    from assent.lsp.backend import Backend
     from assent.lsp.client import Client
-    from assent.lsp.services import Services
 
 FLAGS = frozenset({"--stdio", "--offline"})
 
@@ -38,7 +38,7 @@ def run(opening: Opening | None, *, offline: bool) -> int:
 
         return assent.app
 
-    def build(client: "Client", editor: "ClientEdits") -> "Services":
+    def build(client: "Client", editor: "ClientEdits") -> "Backend":
         app = load()
         return app.build(client, editor, options=app.Options(offline=offline))
 

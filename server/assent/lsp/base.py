@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+from assent.lsp.backend import Build
 from assent.lsp.background_work import BackgroundWork
 from assent.lsp.chat_documents import ChatDocuments
 from assent.lsp.client import Client
@@ -18,7 +19,6 @@ from assent.lsp.front import LspFront
 from assent.lsp.marks import HunkMarks
 from assent.lsp.progress import TurnProgress
 from assent.lsp.rpc.peer import Peer
-from assent.lsp.services import Build
 from assent.lsp.status import StatusBoard
 from assent.lsp.trust_questions import TrustQuestions
 from assent.sessions.stream.front import Call

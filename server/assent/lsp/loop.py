@@ -23,6 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assent.lsp.backend import Build
 from assent.lsp.capabilities import initialize_result
 from assent.lsp.client import Client
 from assent.lsp.early import Opening
@@ -30,7 +31,6 @@ from assent.lsp.rpc import envelope
 from assent.lsp.rpc.envelope import Malformed, Message, Notification, Request, Response
 from assent.lsp.rpc.framing import Frame, FrameDecoder, framed
 from assent.lsp.rpc.peer import Peer, params_object
-from assent.lsp.services import Build
 from assent.stdio import life, memory
 from assent.stdio.background import in_thread
 from assent.stdio.reader import ChunkReader

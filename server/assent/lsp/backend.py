@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Backend:
     sessions: "Sessions"
     editor: "Editor"
     settings: "SettingsFiles"
@@ -37,5 +37,5 @@ class Services:
     warm_up: Callable[[], None]  # imports what the first turn needs; runs in a thread and may take seconds
 
 
-Build = Callable[["Client", "ClientEdits"], Services]
+Build = Callable[["Client", "ClientEdits"], Backend]
 """(what the client said, the editor's side of documents) → the program behind the wire."""
