@@ -19,6 +19,7 @@ from assent.engine.services import Services
 from assent.sessions.deps import Judgement, SessionDeps
 from assent.sessions.hub import Sessions
 from assent.sessions.stream.front import Call, FrontFlags
+from assent.sessions.stream.published import Published
 from assent.storage.settings import SettingsFiles
 from assent.storage.trust import TrustStore
 from assent.tools.files.workspace import DiskWorkspace
@@ -125,8 +126,8 @@ class TestFront:
     def flags(self) -> FrontFlags:
         return self._flags
 
-    def event(self, params: Json) -> None:
-        self.params.append(params)
+    def event(self, published: Published) -> None:
+        self.params.append(published.json())
         self._tell()
 
     async def ask(self, params: Json) -> Json:

@@ -20,6 +20,7 @@ from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
 from assent.types.permissions import Action, Ask, Decision
 from assent.types.ports import ModelEvent, ModelRequest
 from assent.types.usage import Usage
+from assent.wire.events import Notice
 from sessions.harness import TestFront, running, say, use
 from sessions.test_turns import Held
 
@@ -78,7 +79,7 @@ async def test_events_older_than_the_ring_mean_a_reset(tmp_path: Path) -> None:
         session = await app.new()
         log = app.hub.live[session].events
         for number in range(ring.RING + 5):
-            log.publish({"type": "notice", "level": "info", "text": str(number)})
+            log.publish(Notice("info", str(number)))
         assert ring.RING >= 10_000
         assert log.replay(0) is None
         replayed = log.replay(log.last_seq - 10_000)

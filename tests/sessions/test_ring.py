@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assent.sessions.asking.asks import Asks
-from assent.sessions.stream.event_log import DELTAS, EventLog
+from assent.sessions.stream.event_log import EventLog
 from assent.sessions.stream.front import FrontFlags
+from assent.sessions.stream.published import Published
 from assent.sessions.stream.translate import Delta
 from assent.types.blocks import Json
+from assent.wire.events import Notice, TextDelta
 from sessions.harness import TestFront
 
 
@@ -18,7 +20,7 @@ def watching(rate: int, *, partials: bool = True) -> TestFront:
 
 
 def piece(block: str, text: str) -> Delta:
-    return Delta("textDelta", "blockId", block, "text", text)
+    return Delta(TextDelta, block, text)
 
 
 steps = st.lists(
@@ -44,7 +46,7 @@ def test_merging_loses_and_reorders_nothing(steps: list[tuple[str, str]], rates:
             log.subscribe(front)
         for block, text in steps:
             if block == "notice":
-                log.publish({"type": "notice", "level": "info", "text": str(len(marks))})
+                log.publish(Notice("info", str(len(marks))))
                 marks.append(dict(said))
             else:
                 log.delta(piece(block, text))
@@ -63,9 +65,9 @@ def test_merging_loses_and_reorders_nothing(steps: list[tuple[str, str]], rates:
             else:
                 heard[event["blockId"]] = heard.get(event["blockId"], "") + event["text"]
         assert heard == said and at_marks == marks
-    assert not DELTAS & set(plain.types) and len(plain.of("notice")) == len(marks)
+    assert set(plain.types) <= {"notice"} and len(plain.of("notice")) == len(marks)
     for after in range(log.last_seq + 1):
-        assert log.replay(after) == fronts[0].params[after:]
+        assert [each.json() for each in log.replay(after) or ()] == fronts[0].params[after:]
     assert log.replay(log.last_seq + 1) is None
 
 
@@ -84,18 +86,18 @@ async def test_text_that_json_cannot_hold_is_mended_for_everyone() -> None:
     front = watching(0)
     log = EventLog("s", "e")
     log.subscribe(front)
-    log.publish({"type": "notice", "level": "info", "text": "half \ud800 a pair"})
+    log.publish(Notice("info", "half \ud800 a pair"))
     assert front.events[0]["text"] == "half \ufffd a pair"
-    assert log.replay(0) == front.params
+    assert [each.json() for each in log.replay(0) or ()] == front.params
 
 
 async def test_an_ask_never_overtakes_its_pending_event_while_events_are_held() -> None:
     order: list[str] = []
 
     class Ordered(TestFront):
-        def event(self, params: Json) -> None:
-            order.append(params["event"]["type"])
-            super().event(params)
+        def event(self, published: Published) -> None:
+            order.append(published.json()["event"]["type"])
+            super().event(published)
 
         async def ask(self, params: Json) -> Json:
             order.append("ask")
@@ -134,10 +136,10 @@ async def test_deltas_only_a_chat_document_wants_leave_no_gap_for_the_others() -
     log.subscribe(document)
     for text in "abc":
         log.delta(piece("b", text))
-    log.publish({"type": "notice", "level": "info", "text": "x"})
+    log.publish(Notice("info", "x"))
     log.delta(piece("b", "d"))
     log.flush()
-    log.publish({"type": "notice", "level": "info", "text": "y"})
+    log.publish(Notice("info", "y"))
     assert [params["seq"] for params in client.params] == [1, 2]
     assert "".join(event["text"] for event in document.of("textDelta")) == "abcd"
     assert document.types == ["textDelta", "textDelta", "notice", "textDelta", "notice"]

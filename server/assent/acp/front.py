@@ -17,6 +17,7 @@ from assent.acp.transport import LineTransport
 from assent.acp.updates import Translator, Update
 from assent.sessions.asking.questions import Questions
 from assent.sessions.stream.front import CannotAnswer, FrontFlags
+from assent.sessions.stream.published import Published
 from assent.types.blocks import Json
 from assent.types.ports import ToolCall
 
@@ -55,7 +56,8 @@ class AcpFront:
         params = {"sessionId": session_id, "update": body}
         self._transport.post({"jsonrpc": "2.0", "method": "session/update", "params": params})
 
-    def event(self, params: Json) -> None:
+    def event(self, published: Published) -> None:
+        params = published.json()
         translator = self._translators.get(params["sessionId"])
         if translator is None:
             return

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from assent.cli.preflight import UsageError, check_settings, project_folder
 from assent.sessions.stream.front import Call, FrontFlags
+from assent.sessions.stream.published import Published
 from assent.types.blocks import Json
 from assent.types.errors import AssentError
 from assent.types.regular_files import read_regular
@@ -27,11 +28,11 @@ class Printer:
         self.unread = False  # whoever read our lines has gone
         self.on_unread: Callable[[], None] = lambda: None
 
-    def event(self, params: Json) -> None:
+    def event(self, published: Published) -> None:
         if not self._stream or self.unread:
             return
         try:
-            print(json.dumps(params, ensure_ascii=False), flush=True)
+            print(json.dumps(published.json(), ensure_ascii=False), flush=True)
         except BrokenPipeError:
             self.unread = True
             self.on_unread()

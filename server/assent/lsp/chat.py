@@ -11,6 +11,7 @@ from assent.editor.documents import Document
 from assent.editor.editor import Editor
 from assent.lsp import chat_text
 from assent.sessions.stream.front import CannotAnswer, FrontFlags
+from assent.sessions.stream.published import Published
 from assent.text.lines import uniform_eol, with_eol
 from assent.text.splices import Splice
 from assent.types.blocks import Json
@@ -38,7 +39,8 @@ class Chat:
     def flags(self) -> FrontFlags:
         return FrontFlags(partials=True, max_event_rate=EDITS_PER_SECOND, numbered=False)
 
-    def event(self, params: Json) -> None:
+    def event(self, published: Published) -> None:
+        params = published.json()
         if params.get("parentToolUseId"):
             return  # a subagent's own conversation is folded into its tool call
         event: Json = params["event"]

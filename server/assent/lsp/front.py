@@ -13,9 +13,8 @@ from assent.lsp.rpc import envelope
 from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.sessions.asking.questions import Questions
 from assent.sessions.stream.front import CannotAnswer, FrontFlags
+from assent.sessions.stream.published import Published
 from assent.types.blocks import Json
-
-DELTAS = frozenset({"textDelta", "thinkingDelta", "toolInputDelta"})
 
 Listener = Callable[[Json], None]
 
@@ -44,11 +43,12 @@ class LspFront:
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
 
-    def event(self, params: Json) -> None:
+    def event(self, published: Published) -> None:
         if self._client.speaks_assent:
-            self._peer.send(envelope.notification_body("assent/session/event", params), False)
-        if params["event"]["type"] in DELTAS:
+            self._peer.send(envelope.event_body(published.line), False)
+        if published.is_delta or not self._listeners:
             return  # thousands of them, and no surface of ours shows them
+        params = published.json()
         for listener in self._listeners:
             listener(params)
 

@@ -1,7 +1,8 @@
 """All sessions of one process: the requests of protocol.md, one method each.
 
-`request` is the one way in for a wire; each method takes the request's params and answers its result, or raises
-`ProtocolError`. The hub owns the tasks: leave it (`async with`) and every turn, job and file is closed within 2 s.
+Each method takes the struct of its parameters and answers the struct of its result, or raises `ProtocolError`;
+`request` is the way in for fronts that hold plain JSON. The hub owns the tasks: leave it (`async with`) and every
+turn, job and file is closed within 2 s.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -9,10 +10,11 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import anyio
 import anyio.to_thread
+import msgspec
 
 from assent.editor.proposals import Origin, ProposalEvent
 from assent.sessions import tool_run
@@ -36,8 +38,13 @@ from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.ports import FileText
 from assent.types.redaction import redact
+from assent.wire import CLIENT_REQUESTS, requests, results
+from assent.wire.decoding import decoded
+from assent.wire.events import EditProposed, EditResolved, EditUpdated, ToldDecision
+from assent.wire.shapes import AgentInfo, CommandInfo, Empty, McpServer, Proposal, Wire
 
-Method = Callable[[Json, Call], Awaitable[Json]]
+CompletionItems = list[results.CompletionItem]
+Method = Callable[[Any, Call], Awaitable[Wire]]
 
 
 class Sessions:
@@ -123,7 +130,8 @@ class Sessions:
         handler = self.methods.get(method)
         if handler is None:
             raise ProtocolError("methodNotFound", f"There is no method {method}")
-        return await handler(params or {}, call or Call())
+        checked = decoded(params or {}, CLIENT_REQUESTS[method].params)
+        return msgspec.to_builtins(await handler(checked, call or Call()))
 
     def disconnect(self, front: Front) -> None:
         """The client is gone. Its turns go on; its questions stay open."""
@@ -132,92 +140,95 @@ class Sessions:
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
-    async def new(self, params: Json, call: Call) -> Json:
-        session = await opening.create(self.deps, params, epoch=self.epoch, spawn=self.spawn, on_change=self._summarise)
+    async def new(self, params: requests.SessionNew, call: Call) -> results.NewSession:
+        session = await opening.create(
+            self.deps, _json(params), epoch=self.epoch, spawn=self.spawn, on_change=self._summarise
+        )
         self._adopt(session)
         session.join(call)
         self._summarise(session)
         for problem in session.settings.problems:
             session.notice("warning", str(problem))
         tools = [tool.name for tool in session.tools() if tool.enabled(session.state)]
-        return {
-            "sessionId": session.id,
-            "model": session.options.model,
-            "mode": session.state.mode,
-            "tools": [*tools, "StructuredOutput"] if session.options.json_schema is not None else tools,
-            "commands": list(self.deps.commands(session.cwd, session.trusted)),
-            "agents": list(self.deps.agents(session.cwd, session.trusted)),
-            "mcpServers": list(self.deps.mcp_servers(session.cwd)),
-        }
+        return results.NewSession(
+            session_id=session.id,
+            model=session.options.model,
+            mode=session.state.mode,
+            tools=[*tools, "StructuredOutput"] if session.options.json_schema is not None else tools,
+            commands=msgspec.convert(self.deps.commands(session.cwd, session.trusted), list[CommandInfo]),
+            agents=msgspec.convert(self.deps.agents(session.cwd, session.trusted), list[AgentInfo]),
+            mcp_servers=msgspec.convert(self.deps.mcp_servers(session.cwd), list[McpServer]),
+        )
 
-    async def send(self, params: Json, call: Call) -> Json:
-        session = await self.get(params)
-        if not params.get("wait"):
+    async def send(self, params: requests.SessionSend, call: Call) -> results.Sent:
+        session = await self.session(params.session_id)
+        if not params.wait:
             session.join(call)
         elif call.front is not None:
             session.events.subscribe(call.front)
-        return await session.send(params, call)
+        return await session.send(_json(params), call)
 
-    async def interrupt(self, params: Json, call: Call) -> Json:
-        return await (await self.get(params)).interrupt()
+    async def interrupt(self, params: requests.SessionRef, call: Call) -> results.Interrupted:
+        return await (await self.session(params.session_id)).interrupt()
 
-    async def unqueue(self, params: Json, call: Call) -> Json:
-        return await (await self.get(params)).turns.unqueue(str(params.get("clientMessageId")))
+    async def unqueue(self, params: requests.SessionUnqueue, call: Call) -> results.Unqueued:
+        return await (await self.session(params.session_id)).turns.unqueue(params.client_message_id)
 
-    async def list(self, params: Json, call: Call) -> Json:
-        summaries, cursor = await anyio.to_thread.run_sync(library.page, self.index, self.deps.data_dir, params)
+    async def list(self, params: requests.SessionList, call: Call) -> results.Sessions:
+        wanted = _json(params)
+        summaries, cursor = await anyio.to_thread.run_sync(library.page, self.index, self.deps.data_dir, wanted)
         others = [summary for summary in summaries if summary.session_id not in self.live]
         elsewhere = await anyio.to_thread.run_sync(library.running, self.deps.data_dir, others)
         running = {*elsewhere, *(session.id for session in self.live.values() if session.running)}
-        answer: Json = {"sessions": [listed(each, running=each.session_id in running) for each in summaries]}
-        return answer if cursor is None else {**answer, "nextCursor": cursor}
+        found = [listed(each, running=each.session_id in running) for each in summaries]
+        return results.Sessions(found, next_cursor=cursor)
 
-    async def attach(self, params: Json, call: Call) -> Json:
+    async def attach(self, params: requests.SessionAttach, call: Call) -> results.Attached:
         try:
-            session = await self.get(params)
+            session = await self.session(params.session_id)
         except ProtocolError as error:
-            if error.kind != "ownedElsewhere" or not params.get("readOnly"):
+            if error.kind != "ownedElsewhere" or not params.read_only:
                 raise
-            paths = library.found(self.deps.data_dir, params.get("sessionId"))
+            paths = library.found(self.deps.data_dir, params.session_id)
             return await anyio.to_thread.run_sync(snapshot.read_only, paths, params)
         return snapshot.attach(session, params, call)
 
-    async def rename(self, params: Json, call: Call) -> Json:
-        title = params.get("title")
-        if not isinstance(title, str) or not title.strip():
-            raise ProtocolError("invalidParams", "title must be a text")
-        (await self.get(params)).rename(title)
-        return {}
+    async def rename(self, params: requests.SessionRename, call: Call) -> Empty:
+        if not params.title.strip():
+            raise ProtocolError("invalidParams", "title must be a text", data={"path": "$.title"})
+        (await self.session(params.session_id)).rename(params.title)
+        return Empty()
 
-    async def configure(self, params: Json, call: Call) -> Json:
-        return configure(await self.get(params), params)
+    async def configure(self, params: requests.SessionConfigure, call: Call) -> results.Configured:
+        session = await self.session(params.session_id)
+        return msgspec.convert(configure(session, _json(params)), results.Configured)
 
-    async def close(self, params: Json, call: Call) -> Json:
+    async def close(self, params: requests.SessionRef, call: Call) -> Empty:
         """Let go of a session: its turn is stopped, its file is free for another process."""
-        session_id = str(params.get("sessionId"))
+        session_id = params.session_id
         async with self._leaving(session_id):
             session = self.live.pop(session_id, None)
             if session is None:
-                library.found(self.deps.data_dir, params.get("sessionId"))  # raises unknownSession
+                library.found(self.deps.data_dir, session_id)  # raises unknownSession
             else:
                 await self._shut(session)
                 self._summarise(session)
                 self._last_seqs[session_id] = session.events.last_seq
-        return {}
+        return Empty()
 
-    async def fork(self, params: Json, call: Call) -> Json:
-        source = library.found(self.deps.data_dir, params.get("sessionId"))
-        message_id, now = params.get("messageId"), self.deps.clock()
+    async def fork(self, params: requests.SessionFork, call: Call) -> results.Forked:
+        source = library.found(self.deps.data_dir, params.session_id)
+        now = self.deps.clock()
         session_id = await anyio.to_thread.run_sync(
             lambda: library.fork(
-                self.deps.data_dir, source, message_id=message_id, before=params.get("before") is True, now=now
+                self.deps.data_dir, source, message_id=params.message_id, before=params.before is True, now=now
             )
         )
-        return {"sessionId": session_id}
+        return results.Forked(session_id)
 
-    async def delete(self, params: Json, call: Call) -> Json:
-        async with self._leaving(str(params.get("sessionId"))):
-            paths = library.found(self.deps.data_dir, params.get("sessionId"))
+    async def delete(self, params: requests.SessionRef, call: Call) -> Empty:
+        async with self._leaving(params.session_id):
+            paths = library.found(self.deps.data_dir, params.session_id)
             session = self.live.get(paths.session_id)
             if session is not None:
                 session.stop()
@@ -229,19 +240,20 @@ class Sessions:
             await anyio.to_thread.run_sync(library.delete, paths, self.index)
             if self.deps.proposals is not None:
                 self.deps.proposals.drop_session(paths.session_id)
-        return {}
+        return Empty()
 
-    async def export(self, params: Json, call: Call) -> Json:
-        paths = library.found(self.deps.data_dir, params.get("sessionId"))
-        format = params.get("format") or "markdown"
-        return {"text": await anyio.to_thread.run_sync(lambda: redact(export(paths.transcript, format=format)))}
+    async def export(self, params: requests.SessionExport, call: Call) -> results.Exported:
+        paths = library.found(self.deps.data_dir, params.session_id)
+        text = await anyio.to_thread.run_sync(lambda: redact(export(paths.transcript, format=params.format)))
+        return results.Exported(text)
 
-    async def rewind(self, params: Json, call: Call) -> Json:
-        return await rewind.rewind(await self.get(params), params)
+    async def rewind(self, params: requests.SessionRewind, call: Call) -> results.Rewound:
+        session = await self.session(params.session_id)
+        return msgspec.convert(await rewind.rewind(session, _json(params)), results.Rewound)
 
-    async def retry(self, params: Json, call: Call) -> Json:
+    async def retry(self, params: requests.SessionRef, call: Call) -> results.Sent:
         """Play a turn again that a crash cut short (S4): back to before its prompt, and the same prompt once more."""
-        session = await self.get(params)
+        session = await self.session(params.session_id)
         cut = session.interrupted
         if cut is None:
             raise ProtocolError("invalidRequest", "No turn of this session was cut short")
@@ -250,39 +262,38 @@ class Sessions:
             await rewind.drop_turn(session, cut)
             return await session.turns.again(cut["prompt"])
 
-    async def context(self, params: Json, call: Call) -> Json:
-        return await reports.context(await self.get(params))
+    async def context(self, params: requests.SessionRef, call: Call) -> results.ContextUsage:
+        return await reports.context(await self.session(params.session_id))
 
-    async def cost(self, params: Json, call: Call) -> Json:
-        return reports.cost(await self.get(params))
+    async def cost(self, params: requests.SessionRef, call: Call) -> results.Cost:
+        return reports.cost(await self.session(params.session_id))
 
-    async def list_tools(self, params: Json, call: Call) -> Json:
-        return tool_run.listed(await self._some_session(params))
+    async def list_tools(self, params: requests.ToolList, call: Call) -> results.Tools:
+        return msgspec.convert(tool_run.listed(await self._some_session(params.session_id)), results.Tools)
 
-    async def run_tool(self, params: Json, call: Call) -> Json:
-        session = await self._some_session(params)
+    async def run_tool(self, params: requests.ToolRun, call: Call) -> results.ToolRan:
+        session = await self._some_session(params.session_id)
         if call.front is not None:
             session.events.subscribe(call.front)
-        return await tool_run.run(session, params, call)
+        return msgspec.convert(await tool_run.run(session, _json(params), call), results.ToolRan)
 
-    async def complete(self, params: Json, call: Call) -> Json:
-        text, offset = params.get("text"), params.get("offset")
-        if not isinstance(text, str) or not isinstance(offset, int):
-            raise ProtocolError("invalidParams", "text must be a string and offset a number")
-        session = self.live.get(str(params.get("sessionId")))
-        if session is None and params.get("sessionId"):
-            library.found(self.deps.data_dir, params["sessionId"])  # raises unknownSession
+    async def complete(self, params: requests.Complete, call: Call) -> results.Completions:
+        session = self.live.get(params.session_id or "")
+        if session is None and params.session_id:
+            library.found(self.deps.data_dir, params.session_id)  # raises unknownSession
         own = (session.cwd,) if session else ()
         folders = list(dict.fromkeys((*own, *self.deps.roots())))
         first = next(iter(folders), "/")
         commands = self.deps.commands(first, self.deps.trust.trusted(first))
-        return {"items": await self._completion.complete(text, offset, folders=folders, commands=commands)}
+        found = await self._completion.complete(params.text, params.offset, folders=folders, commands=commands)
+        return results.Completions(msgspec.convert(found, CompletionItems))
 
     async def get(self, params: Json) -> Session:
-        """The session a request names: live, or opened from its file."""
-        session_id = params.get("sessionId")
-        if not isinstance(session_id, str):
-            raise ProtocolError("invalidParams", "sessionId must be a string")
+        """The session that a request in plain JSON names."""
+        return await self.session(decoded(params, requests.SessionRef).session_id)
+
+    async def session(self, session_id: str) -> Session:
+        """A session by its id: live, or opened from its file."""
         await self._left(session_id)
         async with self._opening:
             if session_id in self.live:
@@ -316,16 +327,16 @@ class Sessions:
         self.live[session.id] = session
         self._watch.look_again()
 
-    async def _some_session(self, params: Json) -> Session:
+    async def _some_session(self, session_id: str | None) -> Session:
         """The session named, else one that only exists to run tools in and leaves nothing behind."""
-        if params.get("sessionId"):
-            return await self.get(params)
+        if session_id:
+            return await self.session(session_id)
         async with self._opening:
             if self._scratch is None:
                 await anyio.to_thread.run_sync(library.sweep, self.deps.data_dir / "scratch")
                 self._scratch = await opening.create(
                     self.deps,
-                    params,
+                    {},
                     epoch=self.epoch,
                     spawn=self.spawn,
                     on_change=lambda _session: None,
@@ -368,17 +379,23 @@ class Sessions:
         session = self.live.get(event.session_id)
         if session is None:
             return
+        proposal = msgspec.convert(event.proposal, Proposal)
         match event.kind:
             case "proposed":
-                session.publish({"type": "editProposed", "proposal": event.proposal})
+                session.publish(EditProposed(proposal))
                 session.proposals.save_now()  # an ask that is left behind must find its proposal again (Q11)
             case "updated":
-                session.publish({"type": "editUpdated", "proposal": event.proposal})
+                session.publish(EditUpdated(proposal))
             case "resolved":
-                proposal_id = event.proposal["proposalId"]
-                session.publish({"type": "editResolved", "proposalId": proposal_id, "decisions": list(event.decisions)})
-                session.late.note(proposal_id, event.late, tool_use_id=str(event.proposal.get("toolUseId", "")))
+                decisions = msgspec.convert(event.decisions, list[ToldDecision])
+                session.publish(EditResolved(proposal.proposal_id, decisions, proposal=proposal))
+                session.late.note(proposal.proposal_id, event.late, tool_use_id=proposal.tool_use_id or "")
                 path = path_of(event.proposal["uri"])
                 if path is not None and not session.closed:  # its turn will not go on: nobody reads what landed
                     self.spawn(partial(session.workspace.settled, path))
         session.proposals.changed()
+
+
+def _json(params: Wire) -> Json:
+    """Parameters as plain JSON, without the fields that were left out."""
+    return msgspec.to_builtins(params)

@@ -1,6 +1,8 @@
 """Text as a person can judge it: what is invisible or turns the reading order around is spelled out.
 
-For prompts only; what is run is never changed.
+The one policy for every front, applied once, in the server: `visible` where a person decides (commands, titles of
+calls, proposed text), `readable` where nothing is decided (titles of conversations), which leaves emoji and the joiners
+of Persian or Hindi alone. For display only; what is run is never changed.
 """
 
 import unicodedata
@@ -9,6 +11,7 @@ MAX_SHOWN = 4000  # a longer thing is shown cut, and then nothing can be allowed
 
 _ALLOWED_CONTROLS = "\n\t"
 _INVISIBLE = frozenset({"Cf", "Cc", "Co", "Cn", "Cs", "Zl", "Zp"})
+_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5")  # letters that draw nothing
 
 
@@ -17,6 +20,22 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(f"⟨U+{ord(c):04X}⟩" if _hidden(c) else c for c in text)
+
+
+def readable(text: str) -> str:
+    """Like `visible`, but what belongs to emoji and to other scripts stays as it is."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        f"⟨U+{ord(c):04X}⟩" if _hidden(c) and not _belongs(c, text[index - 1] if index else "") else c
+        for index, c in enumerate(text)
+    )
+
+
+def display(text: str) -> str | None:
+    """The text to show instead, or None where the text itself can be shown."""
+    rendered = visible(text)
+    return None if rendered == text else rendered
 
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
@@ -30,6 +49,13 @@ def has_hidden(text: str) -> bool:
 
 def too_big(text: str) -> bool:
     return len(text) > MAX_SHOWN or text.count("\n") > 100
+
+
+def _belongs(c: str, before: str) -> bool:
+    """Blanks of any width, and joiners and variation selectors behind a character they can belong to."""
+    if unicodedata.category(c) == "Zs":
+        return True
+    return c in _JOINERS and before > "~" and (before in _JOINERS or not _hidden(before))
 
 
 def _hidden(c: str) -> bool:

@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 from assent.wire.extensions import McpServerState
-from assent.wire.shapes import Json, Proposal, Range, Todo, TurnResult, Wire
+from assent.wire.shapes import Json, Level, Proposal, Range, Todo, TurnResult, Wire
 
 
 class Event(Wire, tag_field="type"):
@@ -275,7 +275,7 @@ class Job(Event, tag="job"):
 
 
 class Notice(Event, tag="notice"):
-    level: Literal["info", "warning", "error"]
+    level: Level
     text: str
 
 

@@ -38,6 +38,7 @@ class SessionNew(Wire):
     fallback_model: Name | None = None
     mode: Mode | None = None
     thinking: Json | bool | int | str | None = None
+    effort: Effort | None = None
     custom_system_prompt: str | None = None
     append_system_prompt: str | None = None
     max_turns: Positive | None = None

@@ -2,7 +2,7 @@
 
 /** Events of a session: one ordered, gap-free stream per session and epoch, each tagged by its `type`. */
 import type { McpServerState } from "./extensions";
-import type { Json, Proposal, Range, Todo, TurnResult } from "./shapes";
+import type { Json, Level, Proposal, Range, Todo, TurnResult } from "./shapes";
 
 /** The prompt, and what the engine's init message says of the session. */
 export interface TurnStarted {
@@ -309,7 +309,7 @@ export interface Job {
 
 export interface Notice {
   type: "notice";
-  level: "error" | "info" | "warning";
+  level: Level;
   text: string;
 }
 

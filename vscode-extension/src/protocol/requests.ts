@@ -36,6 +36,7 @@ export interface SessionNew {
   fallbackModel?: string;
   mode?: Mode;
   thinking?: Json | boolean | number | string;
+  effort?: Effort;
   customSystemPrompt?: string;
   appendSystemPrompt?: string;
   maxTurns?: number;

@@ -7,6 +7,7 @@ export type Json = Record<string, unknown>;
 export type Mode = "default" | "acceptEdits" | "plan" | "dontAsk" | "bypassPermissions" | "auto";
 export type Review = "before" | "after" | "off";
 export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
+export type Level = "info" | "warning" | "error";
 
 export interface Empty {
 }

@@ -153,6 +153,7 @@
 ---@field fallbackModel? string
 ---@field mode? "acceptEdits"|"auto"|"bypassPermissions"|"default"|"dontAsk"|"plan"
 ---@field thinking? table<string, any>|boolean|integer|string
+---@field effort? "high"|"low"|"max"|"medium"|"xhigh"
 ---@field customSystemPrompt? string
 ---@field appendSystemPrompt? string
 ---@field maxTurns? integer

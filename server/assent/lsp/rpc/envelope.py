@@ -96,6 +96,11 @@ def notification_body(method: str, params: Any) -> bytes:
     return dumps({"jsonrpc": "2.0", "method": method, "params": params})
 
 
+def event_body(params: bytes) -> bytes:
+    """A session's event, whose parameters are JSON already."""
+    return b'{"jsonrpc":"2.0","method":"assent/session/event","params":' + params + b"}"
+
+
 def dumps(value: Any) -> bytes:
     """Compact JSON. Text that is not Unicode is made so rather than refused: a frame must never fail to be written."""
     try:

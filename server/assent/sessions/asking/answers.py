@@ -12,6 +12,7 @@ from assent.storage.settings import SettingsFiles, SourcedRule
 from assent.storage.trust import TrustStore
 from assent.types.blocks import Json
 from assent.types.errors import SettingsError
+from assent.wire.shapes import Level
 
 Scope = Literal["once", "session", "project", "user"]
 
@@ -63,7 +64,7 @@ class Keeper(Protocol):
     def cwd(self) -> str: ...
     @property
     def rules(self) -> list[SourcedRule]: ...
-    def notice(self, level: str, text: str) -> None: ...
+    def notice(self, level: Level, text: str) -> None: ...
 
 
 class LastingRules:

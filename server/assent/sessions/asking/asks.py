@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 import anyio
+import msgspec
 
 from assent.sessions.asking.answers import read_answer
 from assent.sessions.stream.event_log import EventLog
@@ -19,10 +20,10 @@ from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.ports import Elicitation, ElicitationAnswer
+from assent.wire.events import ElicitationPending, ElicitationResolved, PermissionPending, PermissionResolved
 
 log = logging.getLogger(__name__)
 Kind = Literal["permission", "elicitation"]
-SHOWN = ("toolUseId", "tool", "title", "reason", "step", "message", "orphan")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,10 +56,8 @@ class Asks:
         """Publish the question and put it to everyone attached. The event goes out before any front is asked."""
         question = Question(kind=kind, id=question_id, params=params)
         self._open[question_id] = question
-        name = "permissionPending" if kind == "permission" else "elicitationPending"
-        id_field = "askId" if kind == "permission" else "elicitId"
-        shown = {key: params[key] for key in SHOWN if key in params}  # the ask itself carries the rest
-        self._events.publish({"type": name, id_field: question_id, **shown})
+        pending = PermissionPending if kind == "permission" else ElicitationPending
+        self._events.publish(msgspec.convert(params, pending))  # the ask itself carries the rest
         for subscription in list(self._events.subscriptions.values()):
             self._put(question, subscription.front)
         self._on_change()
@@ -150,13 +149,11 @@ class Asks:
         question.requests.clear()
         # Tasks still awaiting a front are left to end on their own: their late answers find the question closed.
         if question.kind == "elicitation":
-            self._events.publish({"type": "elicitationResolved", "elicitId": question.id, "by": by})
+            self._events.publish(ElicitationResolved(question.id, by=by))
         else:
-            told = {name: question.params[name] for name in ("tool", "title") if question.params.get(name)}
-            resolved: Json = {"type": "permissionResolved", "askId": question.id, "by": by, **told}
-            if answer is not None:
-                resolved["decision"] = "allow" if read_answer(answer).allowed else "deny"
-            self._events.publish(resolved)
+            decision = None if answer is None else "allow" if read_answer(answer).allowed else "deny"
+            tool, title = question.params.get("tool"), question.params.get("title")
+            self._events.publish(PermissionResolved(question.id, decision=decision, by=by, tool=tool, title=title))
         question.settled.set()
         self._on_change()
 

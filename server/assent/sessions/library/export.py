@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import orjson
 
 from assent.sessions.live.record import saved_state
-from assent.sessions.stream.translate import wire_boundary, wire_message
+from assent.sessions.stream.translate import stored_boundary, stored_message
 from assent.storage import transcript
 from assent.types.blocks import Block, Json, text_of
 from assent.types.errors import ProtocolError
@@ -60,8 +61,8 @@ def conversation(path: Path) -> Iterator[ConversationMessage]:
 
 def _json(message: ConversationMessage) -> Json:
     if isinstance(message, CompactBoundary):
-        return {"role": "system", "kind": "compacted", "id": message.uuid, **wire_boundary(message)}
-    return wire_message(message)
+        return msgspec.to_builtins(stored_boundary(message))
+    return msgspec.to_builtins(stored_message(message))
 
 
 def _speaker(message: ConversationMessage) -> str:

@@ -3,7 +3,8 @@
 from assent.sessions.live.session import Session
 from assent.storage.index import Summary
 from assent.storage.lines import clean
-from assent.types.blocks import Json
+from assent.text.visible import readable
+from assent.wire.results import SessionInfo
 
 
 def summary_of(session: Session) -> Summary:
@@ -20,14 +21,14 @@ def summary_of(session: Session) -> Summary:
     )
 
 
-def listed(summary: Summary, *, running: bool) -> Json:
-    return {
-        "sessionId": summary.session_id,
-        "title": summary.title,
-        "updatedAt": summary.updated_at,
-        "turns": summary.turns,
-        "costUsd": summary.cost_usd,
-        "cwd": summary.cwd,
-        "branch": summary.branch,
-        "running": running,
-    }
+def listed(summary: Summary, *, running: bool) -> SessionInfo:
+    return SessionInfo(
+        session_id=summary.session_id,
+        title=readable(summary.title),
+        updated_at=summary.updated_at,
+        turns=summary.turns,
+        cost_usd=summary.cost_usd,
+        cwd=summary.cwd,
+        branch=summary.branch,
+        running=running,
+    )

@@ -9,6 +9,7 @@ from assent.tools.structured_output import StructuredOutput
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError, ToolError
 from assent.types.permissions import MODES
+from assent.wire.events import Status
 
 if TYPE_CHECKING:
     from assent.sessions.live.session import Session
@@ -48,7 +49,7 @@ def configure(session: "Session", params: Json) -> Json:
         session.chosen_review = params["review"]
     session.save_state()
     model, mode = session.options.model, session.state.mode
-    session.publish({"type": "status", "state": session.status, "model": model, "mode": mode})
+    session.publish(Status(session.status, model=model, mode=mode))
     return {
         "model": model,
         "mode": mode,

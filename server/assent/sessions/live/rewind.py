@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from assent.sessions.live.session import Session
 from assent.sessions.stream.snapshot import usage
-from assent.sessions.stream.translate import wire_message
+from assent.sessions.stream.translate import message_event
 from assent.storage import transcript
 from assent.storage.files import write_atomically
 from assent.storage.history import Past, digest_of
@@ -23,6 +23,7 @@ from assent.types.errors import ProtocolError, ToolError
 from assent.types.ids import new_id
 from assent.types.messages import AssistantMessage, Attachment, UserMessage
 from assent.types.ports import EditPlan, FileText
+from assent.wire.events import Tombstone, UsageEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,14 +155,24 @@ async def _show(session: Session, old: dict[str, int], *, undone: bool) -> None:
     back = [offset for uuid, offset in new.items() if uuid not in old]
     records = await anyio.to_thread.run_sync(lambda: [transcript.record_at(path, offset) for offset in back])
     gone = [uuid for uuid in old if uuid not in new]
-    session.publish({"type": "tombstone", "messageIds": gone, "blockIds": gone, "reason": "rewind"})
+    session.publish(Tombstone(message_ids=gone, block_ids=gone, reason="rewind"))
     for record in records:
         message = transcript.revive(record) if record else None
         if isinstance(message, UserMessage | AssistantMessage | Attachment):
-            session.publish({"type": "message", **wire_message(message)})
-    spent: Json = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+            session.publish(message_event(message))
     now = await anyio.to_thread.run_sync(usage, session)
-    session.publish({"type": "usage", **spent, **now, "costUsd": 0.0, "totalCostUsd": now["costUsd"]})
+    session.publish(
+        UsageEvent(
+            input=0,
+            output=0,
+            cache_read=0,
+            cache_write=0,
+            context_tokens=now.context_tokens,
+            context_window=now.context_window,
+            cost_usd=0.0,
+            total_cost_usd=now.cost_usd,
+        )
+    )
     session.notice("info", "The rewind was undone." if undone else "The conversation was rewound.")
 
 

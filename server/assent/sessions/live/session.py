@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Literal, cast
 
 import anyio
+import msgspec
 
 from assent.editor.proposals import Origin, Review
 from assent.engine.config import EngineConfig
@@ -42,6 +43,9 @@ from assent.tools.tool import AnyTool, Jobs, Mine, SessionState, ToolContext, To
 from assent.types.blocks import Json, text_of
 from assent.types.messages import Attachment, Result, Spent
 from assent.types.ports import Elicitation, ElicitationAnswer, FileText, ToolCall
+from assent.wire.events import AnyEvent, Job, Notice, PlanProposed, ReviewPending, Status, Todos
+from assent.wire.results import Interrupted, Sent, WaitingReview
+from assent.wire.shapes import Level
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 SHUT_DOWN = "Interrupted: the session was closed before this call finished. It may have run in part; check first."
@@ -86,7 +90,7 @@ class Session:
         self._restoring = False
         self._waited = 0.0  # seconds
         self._waiting_since: float | None = None
-        self.pending_reviews: list[Json] = []  # edits that wait for their hunks without an ask
+        self.pending_reviews: list[WaitingReview] = []  # edits that wait for their hunks without an ask
         self._tools: tuple[AnyTool, ...] | None = None
         self.events = EventLog(self.id, epoch)
         self.events.on_event = keeper(lambda event: record.note("shown", event=event))
@@ -262,17 +266,17 @@ class Session:
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
-    async def send(self, params: Json, call: Call) -> Json:
+    async def send(self, params: Json, call: Call) -> Sent:
         return await self.turns.send(params, call)
 
-    async def interrupt(self) -> Json:
+    async def interrupt(self) -> Interrupted:
         return await self.turns.interrupt()
 
     def chose_model(self, model: str) -> None:
         """A slash command changed the model: it stays changed."""
         if model != self.options.model:
             self.options = replace(self.options, model=model)
-            self.publish({"type": "status", "state": self.status, "model": model})
+            self.publish(Status(self.status, model=model))
 
     def rename(self, title: str) -> None:
         self.title = " ".join(title.split())[:200]
@@ -310,14 +314,14 @@ class Session:
         self.events.unsubscribe(front)
         self.asks.detach(front)
 
-    def publish(self, event: Json) -> None:
+    def publish(self, event: AnyEvent) -> None:
         self.events.publish(event)
 
     async def announce(self) -> None:
         await self.turns.announce()
 
-    def notice(self, level: str, text: str) -> None:
-        self.publish({"type": "notice", "level": level, "text": text})
+    def notice(self, level: Level, text: str) -> None:
+        self.publish(Notice(level, text))
 
     # --- what happens to it ------------------------------------------------------------------------------------------
 
@@ -367,14 +371,15 @@ class Session:
     @contextmanager
     def reviewing(self, waiting: Sequence[Json]) -> Generator[None]:
         """An edit waits until people have looked at it: nobody should take that for work."""
-        self.pending_reviews += waiting
-        for each in waiting:
-            self.publish({"type": "reviewPending", **each})
+        reviews = msgspec.convert(waiting, list[WaitingReview])
+        self.pending_reviews += reviews
+        for each in reviews:
+            self.publish(ReviewPending(each.proposal_id, each.tool_use_id, each.hunks))
         self._show_status()
         try:
             yield
         finally:
-            self.pending_reviews = [each for each in self.pending_reviews if each not in waiting]
+            self.pending_reviews = [each for each in self.pending_reviews if each not in reviews]
             self._show_status()
 
     def went_back(self, offset: int) -> None:
@@ -386,7 +391,7 @@ class Session:
         self.state.read_files.clear()
         then = transcript.last_entry(self.record.path, "session/state", before=offset)
         self.state.todos = cast("list[Json]", then.record.get("todos") or []) if then else []
-        self.publish({"type": "todos", "items": wire_todos(self.state.todos)})
+        self.publish(Todos(wire_todos(self.state.todos)))
         self.save_state()
 
     def save_state(self) -> None:
@@ -464,19 +469,19 @@ class Session:
         elif not waiting and self._waiting_since is not None:
             self._waited, self._waiting_since = self.waited_seconds(), None
         if self.turn is not None:
-            self.publish({"type": "status", "state": self.status})
+            self.publish(Status(self.status))
 
     def _state_changed(self, what: str) -> None:
         match what:
             case "todos":
-                self.publish({"type": "todos", "items": wire_todos(self.state.todos)})
+                self.publish(Todos(wire_todos(self.state.todos)))
             case "plan":
-                self.publish({"type": "planProposed", "plan": self.state.plan})
+                self.publish(PlanProposed(self.state.plan))
             case "mode":
-                self.publish({"type": "status", "state": self.status, "mode": self.state.mode})
+                self.publish(Status(self.status, mode=self.state.mode))
             case _:
                 pass
         self.save_state()
 
     def _job_changed(self, job: Json) -> None:
-        self.events.publish({"type": "job", **job}, outside_turn=True)
+        self.events.publish(msgspec.convert(job, Job), outside_turn=True)

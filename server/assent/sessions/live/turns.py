@@ -28,6 +28,9 @@ from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.messages import Message, Result, Spent, StreamEvent, SystemInit, UserMessage
 from assent.types.usage import Usage
+from assent.wire.events import Completed, Dequeued, MessageUnqueued, Queued, Status, TurnFinished
+from assent.wire.results import Interrupted, Sent, Unqueued
+from assent.wire.shapes import TurnResult
 
 if TYPE_CHECKING:
     from assent.sessions.live.session import Session
@@ -78,7 +81,7 @@ class Turns:
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
-    async def send(self, params: Json, call: Call) -> Json:
+    async def send(self, params: Json, call: Call) -> Sent:
         session = self._session
         client_id = params.get("clientMessageId")
         known = self.inbox.known(client_id) or await self._known_from_file(client_id)
@@ -89,15 +92,15 @@ class Turns:
             saved = session.record.saved
         turn, queued = known
         if self.inbox.send_kept(turn):  # the sender wants it said after all
-            session.publish({"type": "queued", "clientMessageId": turn.client_id})
+            session.publish(Queued(turn.client_id))
             session.save_state()
         self._kick()
         if params.get("wait"):
             result = await self._finished(turn, call)
-            return {"turnId": turn.runs_in, "result": result}
-        return {"turnId": turn.runs_in, "queued": queued, **({} if saved else {"saved": False})}
+            return Sent(turn.runs_in, result=result)
+        return Sent(turn.runs_in, queued=queued, saved=None if saved else False)
 
-    async def again(self, content: list[Json]) -> Json:
+    async def again(self, content: list[Json]) -> Sent:
         """Play a prompt once more, before anything that waits."""
         uuid = new_id("u")
         turn = Turn(id=new_id("t"), uuid=uuid, content=content, client_id=uuid)
@@ -106,33 +109,33 @@ class Turns:
         self._session.save_state()
         await self._session.record.durable()
         self._kick()
-        return {"turnId": turn.id, "queued": False}
+        return Sent(turn.id, queued=False)
 
-    async def interrupt(self) -> Json:
+    async def interrupt(self) -> Interrupted:
         """Ends the running turn and answers after its turnFinished; what waits is kept, and starts only when it is sent
         again."""
         while self._running and self.current is None:
             await anyio.lowlevel.checkpoint()  # its first turn is about to begin
         turn = self.current
         if turn is None:
-            return {"interrupted": False, "queued": self.inbox.ids()}
+            return Interrupted(interrupted=False, queued=self.inbox.ids())
         self.abort()
         await turn.done.wait()
-        return {"interrupted": True, "queued": self.inbox.ids()}
+        return Interrupted(interrupted=True, queued=self.inbox.ids())
 
-    async def unqueue(self, client_id: str) -> Json:
+    async def unqueue(self, client_id: str) -> Unqueued:
         """Take a message back before its turn comes; whoever waits for that turn gets an answer."""
         turn = self.inbox.withdraw(client_id)
         if turn is None:
-            return {"unqueued": False}
+            return Unqueued(unqueued=False)
         prompt = turn.prompt
         self._withdrawn(turn, "Withdrawn before its turn came")
         await self._session.record.durable()
-        return {"unqueued": True, "prompt": prompt}
+        return Unqueued(unqueued=True, prompt=prompt)
 
     def abort(self, *, why: str = "") -> None:
         for turn in self.inbox.keep():
-            self._session.publish({"type": "queued", "clientMessageId": turn.client_id, "kept": True})
+            self._session.publish(Queued(turn.client_id, kept=True))
         self.abort_signal.abort(why=why)
 
     async def engine(self) -> QueryEngine:
@@ -246,7 +249,7 @@ class Turns:
         else:
             self.inbox.waiting.append(turn)
         if turn.queued:
-            session.publish({"type": "queued", "clientMessageId": turn.client_id})
+            session.publish(Queued(turn.client_id))
         self.inbox.remember(turn.client_id, turn, queued=turn.queued)
         session.save_state()
         return turn, turn.queued
@@ -291,7 +294,7 @@ class Turns:
         session.events.turn_id = turn.id
         session.events.step_id = self._translator.step_id = None
         if turn.queued:
-            session.publish({"type": "dequeued", "clientMessageId": turn.client_id})
+            session.publish(Dequeued(turn.client_id))
         session.settings_changed()
         session.turn_begins(turn)
         self._finish(turn, await self._play(turn))
@@ -311,8 +314,8 @@ class Turns:
                 async for message in messages:
                     if isinstance(message, SystemInit):
                         started = True
-                        session.publish(turn_started(message, turn.prompt, messageId=turn.uuid))
-                        session.publish({"type": "status", "state": "running"})
+                        session.publish(turn_started(message, turn.prompt, message_id=turn.uuid))
+                        session.publish(Status("running"))
                         turn.started.set()
                     elif isinstance(message, Result):
                         result = message
@@ -323,7 +326,7 @@ class Turns:
             error = f"Something broke inside Assent: {problem}"
             self._stale = True
         if not started:
-            session.publish(turn_started(None, turn.prompt, messageId=turn.uuid))
+            session.publish(turn_started(None, turn.prompt, message_id=turn.uuid))
         if result is None:
             result = failed_result(session.id, error, self.last_result)
             session.record.append(result)
@@ -337,8 +340,8 @@ class Turns:
             session.record.note("cut", turnId=turn.id)  # we were told to end, the user was not done
         answered = [*self.inbox.end_steering(), turn]
         for message in answered:
-            session.publish({"type": "completed", "clientMessageId": message.client_id})
-        session.publish({"type": "turnFinished", "result": wire_result(result)})
+            session.publish(Completed(message.client_id))
+        session.publish(TurnFinished(wire_result(result)))
         self.current = None
         session.record.busy(False)
         self.unshown.clear()
@@ -346,7 +349,7 @@ class Turns:
             session.chose_model(self._engine.model)  # by a command
         session.events.turn_ended()
         session.turn_ended(result)
-        session.publish({"type": "status", "state": "idle"})
+        session.publish(Status("idle"))
         for message in answered:
             message.result = result
             message.content = []  # remembered by its id for a while; its words are in the file
@@ -354,12 +357,12 @@ class Turns:
 
     def _withdrawn(self, turn: Turn, why: str) -> None:
         if turn.queued:
-            self._session.publish({"type": "unqueued", "clientMessageId": turn.client_id})
+            self._session.publish(MessageUnqueued(turn.client_id))
         self._session.save_state()
         turn.result = failed_result(self._session.id, why, self.last_result)
         turn.done.set()
 
-    async def _finished(self, turn: Turn, call: Call) -> Json:
+    async def _finished(self, turn: Turn, call: Call) -> TurnResult:
         """The result of a turn, for a waiting send; cancelling the request interrupts and still gives the result."""
 
         async def watch() -> None:
@@ -381,7 +384,7 @@ class Turns:
         session = self._session
         taken = self.inbox.take_steered()
         for message in taken:
-            session.publish({"type": "dequeued", "clientMessageId": message.client_id})
+            session.publish(Dequeued(message.client_id))
         # The file still has them waiting until the engine has written them: better said twice than lost.
         now = session.deps.clock()
         return [UserMessage(uuid=m.uuid, content=tuple(m.content), timestamp=now) for m in taken]

@@ -13,35 +13,42 @@ Rules:
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import cast
-
-import orjson
 
 from assent.sessions.stream.event_store import RingStore
 from assent.sessions.stream.front import Front
+from assent.sessions.stream.published import Published, from_line, published
 from assent.sessions.stream.translate import Delta
-from assent.storage.lines import sanitised
-from assent.types.blocks import Json
+from assent.wire.events import (
+    AnyEvent,
+    MessageEvent,
+    SessionEvent,
+    TextDelta,
+    ThinkingDelta,
+    Tombstone,
+    ToolInputDelta,
+    ToolPreparing,
+)
 
 RING = 12_000
 RING_BYTES = 32 * 1024 * 1024  # in memory; long events are not
-DELTAS = frozenset({"textDelta", "thinkingDelta", "toolInputDelta"})
+
+_Block = tuple[type, str]  # the kind of a delta, and the id of its block
 
 
 @dataclass(slots=True, kw_only=True)
 class Subscription:
     front: Front
     holds: int = 0
-    waiting: list[Json] = field(default_factory=list[Json])
+    waiting: list[Published] = field(default_factory=list[Published])
     on_release: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
-    def deliver(self, params: Json) -> None:
-        if not self.front.flags.partials and params["event"]["type"] in DELTAS:
+    def deliver(self, event: Published) -> None:
+        if not self.front.flags.partials and event.is_delta:
             return
         if self.holds:
-            self.waiting.append(params)
+            self.waiting.append(event)
         else:
-            self.front.event(params)
+            self.front.event(event)
 
     def hold(self) -> None:
         self.holds += 1
@@ -50,8 +57,8 @@ class Subscription:
         self.holds -= 1
         if self.holds == 0:
             waiting, self.waiting = self.waiting, []
-            for params in waiting:
-                self.front.event(params)
+            for event in waiting:
+                self.front.event(event)
             calls, self.on_release = self.on_release, []
             for call in calls:
                 call()
@@ -73,10 +80,10 @@ class EventLog:
         self.turn_id: str | None = None
         self.step_id: str | None = None
         self.subscriptions: dict[int, Subscription] = {}
-        self.on_event: Callable[[Json, str | None], None] = lambda _event, _parent: None
+        self.on_event: Callable[[AnyEvent, str | None], None] = lambda _event, _parent: None
         self._ring = RingStore(most=RING, most_bytes=RING_BYTES)
-        self._pending: dict[tuple[str, str], tuple[Delta, list[str]]] = {}
-        self._sent: dict[tuple[str, str], float] = {}
+        self._pending: dict[_Block, tuple[Delta, list[str]]] = {}
+        self._sent: dict[_Block, float] = {}
         self._growing: dict[str, int] = {}  # blocks and calls still being written, with the number of their first event
         self._timer: asyncio.TimerHandle | None = None
 
@@ -89,7 +96,7 @@ class EventLog:
         """The oldest event that can still be replayed."""
         return self.last_seq - len(self._ring) + 1
 
-    def publish(self, event: Json, *, parent: str | None = None, outside_turn: bool = False) -> int:
+    def publish(self, event: AnyEvent, *, parent: str | None = None, outside_turn: bool = False) -> int:
         if self._pending:
             self.flush()
         self.on_event(event, parent)
@@ -99,7 +106,7 @@ class EventLog:
         rate = self._rate()
         if rate is None or not delta.text:
             return
-        key = (delta.type, delta.id)
+        key = (delta.kind, delta.id)
         if key in self._pending:
             self._pending[key][1].append(delta.text)
             return
@@ -126,14 +133,14 @@ class EventLog:
             for delta, texts in pending.values():
                 self._emit(delta, "".join(texts), now)
 
-    def replay(self, after_seq: int) -> list[Json] | None:
+    def replay(self, after_seq: int) -> list[Published] | None:
         """Events after this one, or None when they are no longer (or not yet) known."""
         if after_seq > self.last_seq or after_seq + 1 < self.first_seq or 0 < after_seq <= self._before:
             return None
         skip = after_seq + 1 - self.first_seq
-        return [cast("Json", orjson.loads(line)) for line in self._ring.since(skip)]
+        return [from_line(line) for line in self._ring.since(skip)]
 
-    def replay_growing(self) -> list[Json]:
+    def replay_growing(self) -> list[Published]:
         """Everything since the oldest block that is still being written, for a front that comes in the middle of it."""
         begun = min(self._growing.values(), default=0)
         return (self.replay(begun - 1) or []) if begun >= self.first_seq else []
@@ -154,58 +161,51 @@ class EventLog:
         self._growing.clear()
 
     def _emit(self, delta: Delta, text: str, now: float) -> None:
-        self._sent[(delta.type, delta.id)] = now
-        event: Json = {"type": delta.type, delta.id_field: delta.id, delta.text_field: text}
+        self._sent[(delta.kind, delta.id)] = now
+        event = delta.kind(delta.id, text)
         wanting = [found for found in self.subscriptions.values() if found.front.flags.partials]
         if any(found.front.flags.numbered for found in wanting):
             # No turnId and no stepId: there are thousands of these, and their block names the step's message.
             self._publish(event, delta.parent, outside_turn=True)
             return
-        beside: Json = {"sessionId": self.session_id, "seq": self.last_seq, "event": event}
+        beside = published(SessionEvent(self.session_id, self.last_seq, event, parent_tool_use_id=delta.parent))
         for subscription in wanting:
-            subscription.deliver(beside if delta.parent is None else {**beside, "parentToolUseId": delta.parent})
+            subscription.deliver(beside)
 
-    def _publish(self, event: Json, parent: str | None, *, outside_turn: bool = False) -> int:
+    def _publish(self, event: AnyEvent, parent: str | None, *, outside_turn: bool = False) -> int:
         self.last_seq += 1
         self._grown(event)
-        params: Json = {"sessionId": self.session_id, "seq": self.last_seq}
-        if self.turn_id is not None and not outside_turn:
-            params["turnId"] = self.turn_id
-            if self.step_id is not None:
-                params["stepId"] = self.step_id
-        if parent is not None:
-            params["parentToolUseId"] = parent
-        params["event"] = event
-        params = self._remember(params)
+        inside = self.turn_id is not None and not outside_turn
+        sent = published(
+            SessionEvent(
+                self.session_id,
+                self.last_seq,
+                event,
+                turn_id=self.turn_id if inside else None,
+                step_id=self.step_id if inside else None,
+                parent_tool_use_id=parent,
+            )
+        )
+        self._ring.append(sent.line)  # as bytes: a tenth of the memory of the objects
         for subscription in list(self.subscriptions.values()):
-            subscription.deliver(params)
+            subscription.deliver(sent)
         return self.last_seq
 
-    def _grown(self, event: Json) -> None:
+    def _grown(self, event: AnyEvent) -> None:
         """Keep account of what is only half said."""
         match event:
-            case {"type": "textDelta" | "thinkingDelta", "blockId": str(block)}:
-                self._growing.setdefault(block, self.last_seq)
-            case {"type": "toolPreparing" | "toolInputDelta", "toolUseId": str(call)}:
-                self._growing.setdefault(call, self.last_seq)
-            case {"type": "message", "id": str(block)}:
-                self._growing.pop(block, None)
-                for part in cast("list[Json]", event.get("content", [])):
+            case TextDelta() | ThinkingDelta():
+                self._growing.setdefault(event.block_id, self.last_seq)
+            case ToolPreparing() | ToolInputDelta():
+                self._growing.setdefault(event.tool_use_id, self.last_seq)
+            case MessageEvent():
+                self._growing.pop(event.id, None)
+                for part in event.content:
                     self._growing.pop(str(part.get("id")), None)
-            case {"type": "tombstone"}:
+            case Tombstone():
                 self._growing.clear()
             case _:
                 pass
-
-    def _remember(self, params: Json) -> Json:
-        """Keep the event as bytes (a tenth of the memory of the objects); gives it back in a form JSON can hold."""
-        try:
-            line = orjson.dumps(params)
-        except (TypeError, orjson.JSONEncodeError):
-            params = cast("Json", sanitised(params))
-            line = orjson.dumps(params, default=str)
-        self._ring.append(line)
-        return params
 
     def _rate(self) -> int | None:
         """The fastest front's wish; 0 = do not merge, None = nobody wants partials."""

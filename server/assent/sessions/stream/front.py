@@ -16,6 +16,7 @@ from typing import Protocol
 
 import anyio
 
+from assent.sessions.stream.published import Published
 from assent.types.blocks import Json
 
 DEFAULT_EVENT_RATE = 60
@@ -43,8 +44,8 @@ class Front(Protocol):
     @property
     def flags(self) -> FrontFlags: ...
 
-    def event(self, params: Json) -> None:
-        """The params of one `assent/session/event`. `params["event"]` is shared by all fronts: do not change it."""
+    def event(self, published: Published) -> None:
+        """One `assent/session/event`, shared by all fronts: do not change it."""
         ...
 
     async def ask(self, params: Json) -> Json:

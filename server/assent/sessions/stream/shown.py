@@ -7,48 +7,56 @@ is opened again looks as it did. Ends of turns are there as results already.
 from collections.abc import Callable, Collection
 from typing import cast
 
+import msgspec
+
 from assent.sessions.stream.translate import wire_result
 from assent.storage import transcript
 from assent.storage.transcript import Entry, Page
 from assent.types.blocks import Json
 from assent.types.messages import Result
+from assent.wire.events import Event, PermissionResolved, PlanProposed, ToolFinished, ToolStarted, TurnFinished
+from assent.wire.results import ShownEvent
 
-# The events that are kept, and of each what the messages do not hold themselves.
-KEPT: dict[str, tuple[str, ...]] = {
-    "toolStarted": ("toolUseId", "tool", "title"),
-    "toolFinished": ("toolUseId", "isError", "summary", "durationMs"),
-    "permissionResolved": ("askId", "decision", "by", "tool", "title"),
-    "planProposed": ("plan",),
+# The events that are kept, and of each the fields that the messages do not hold themselves.
+KEPT: dict[type[Event], tuple[str, ...]] = {
+    ToolStarted: ("tool_use_id", "tool", "title"),
+    ToolFinished: ("tool_use_id", "is_error", "summary", "duration_ms"),
+    PermissionResolved: ("ask_id", "decision", "by", "tool", "title"),
+    PlanProposed: ("plan",),
 }
+_NAMES = {kind: {field.name: field.encode_name for field in msgspec.structs.fields(kind)} for kind in KEPT}
+_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in KEPT)
 
 
-def keeper(note: Callable[[Json], object]) -> Callable[[Json, str | None], None]:
+def keeper(note: Callable[[Json], object]) -> Callable[[Event, str | None], None]:
     """Writes down what a session publishes, as far as it is to be shown again."""
 
-    def keep(event: Json, parent: str | None) -> None:
-        fields = KEPT.get(str(event["type"]))
-        if fields is not None and parent is None:  # a subagent's steps are not in the transcript either
-            note({"type": event["type"], **{name: event[name] for name in fields if event.get(name) is not None}})
+    def keep(event: Event, parent: str | None) -> None:
+        kind = type(event)
+        if kind in KEPT and parent is None:  # a subagent's steps are not in the transcript either
+            values = {_NAMES[kind][name]: getattr(event, name) for name in KEPT[kind]}
+            told = {name: value for name, value in values.items() if value is not None}
+            note({"type": kind.__struct_config__.tag, **told})
 
     return keep
 
 
-def wire_shown(page: Page, unshown: Collection[str] = ()) -> list[Json]:
+def wire_shown(page: Page, unshown: Collection[str] = ()) -> list[ShownEvent]:
     """The events of a page's stretch, each with the message it came after; none before the first message."""
-    found: list[Json] = []
+    found: list[ShownEvent] = []
     after: str | None = None
     for entry in sorted((*page.entries, *page.around), key=lambda entry: entry.offset):
         if entry.type in transcript.SHOWN:
             uuid = str(entry.record.get("uuid"))
             after = after if uuid in unshown else uuid
         elif (event := _event(entry)) is not None:
-            found.append({"event": event, **({"after": after} if after else {})})
+            found.append(ShownEvent(event=event, after=after))
     return found
 
 
 def _event(entry: Entry) -> Json | None:
     if entry.type == transcript.SHOWN_BESIDE:
         event = cast("Json", entry.record.get("event") or {})
-        return event if event.get("type") in KEPT else None
+        return event if event.get("type") in _TYPES else None
     message = transcript.revive(entry.record)
-    return {"type": "turnFinished", "result": wire_result(message)} if isinstance(message, Result) else None
+    return msgspec.to_builtins(TurnFinished(wire_result(message))) if isinstance(message, Result) else None

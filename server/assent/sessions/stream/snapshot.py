@@ -2,26 +2,33 @@
 
 from collections.abc import Collection
 
+import msgspec
+
 from assent.sessions.live.record import saved_state
 from assent.sessions.live.session import Session
 from assent.sessions.stream.front import Call
 from assent.sessions.stream.shown import wire_shown
-from assent.sessions.stream.translate import wire_boundary, wire_message, wire_todos
+from assent.sessions.stream.translate import stored_boundary, stored_message, wire_todos
 from assent.storage import lock, transcript
 from assent.storage.paths import SessionPaths
-from assent.types.blocks import Json
+from assent.text.visible import readable
 from assent.types.ids import new_id
 from assent.types.messages import AssistantMessage, Attachment, CompactBoundary, UserMessage
+from assent.wire.asks import PendingAsk, PendingElicit
+from assent.wire.events import MessageEvent
+from assent.wire.requests import SessionAttach
+from assent.wire.results import Attached, ContextAndCost, CutTurn, StoredMessage, WaitingMessage
+from assent.wire.shapes import Proposal
 
 
-def attach(session: Session, params: Json, call: Call) -> Json:
+def attach(session: Session, params: SessionAttach, call: Call) -> Attached:
     """Subscribe the caller and say where it stands. Events it missed follow the answer; live ones follow those."""
-    cursor = params.get("cursor") or None
+    cursor = params.cursor or None
     events = session.events
-    after = params.get("afterSeq")
     # Nothing is awaited in here: the page, the number and the subscription are of one moment.
     events.flush()
-    missed = events.replay(int(after)) if params.get("epoch") == events.epoch and after is not None else None
+    after = params.after_seq
+    missed = events.replay(after) if params.epoch == events.epoch and after is not None else None
     reset = missed is None
     page: transcript.Page | None = None
     last_seq = events.last_seq
@@ -32,7 +39,7 @@ def attach(session: Session, params: Json, call: Call) -> Json:
         # In the middle of an answer: the client gets the words so far as the events they came with.
         missed = events.replay_growing()
         last_seq -= len(missed)
-        coming |= {str(params["event"].get("id")) for params in missed if params["event"]["type"] == "message"}
+        coming |= {each.params.event.id for each in missed if isinstance(each.params.event, MessageEvent)}
     if cursor is None:
         session.join(call)
         if call.front is not None:
@@ -46,87 +53,82 @@ def attach(session: Session, params: Json, call: Call) -> Json:
                 text = f"{page.damaged} damaged lines of this conversation's file cannot be read."
                 hint = "Everything else is here: go on, or start a new chat if something you need is missing."
                 session.notice("warning", f"{text} {hint}")
-    answer: Json = {
-        "epoch": events.epoch,
-        "lastSeq": last_seq,
-        "reset": reset,
-        "messages": wire_page(page, coming) if page else [],
-        "shown": wire_shown(page, coming) if page else [],
-        "running": session.running,
-        "pendingAsks": session.asks.pending("permission"),
-        "pendingElicits": session.asks.pending("elicitation"),
-        "pendingReviews": list(session.pending_reviews),
-        "state": session.status,
-        "proposals": session.deps.proposals.list(session.id) if session.deps.proposals else [],
-        "todos": wire_todos(session.state.todos),
-        "mode": session.state.mode,
-        "model": session.options.model,
-        "title": session.title,
-        "cwd": session.cwd,
-        "queued": session.inbox.ids(),
-        "queue": session.inbox.shown(),
-    }
-    if reset:
-        answer["usage"] = usage(session)
-    if page and page.cursor:
-        answer["nextCursor"] = page.cursor
-    if session.turn is not None:
-        answer["turnId"] = session.turn.id
-    if session.interrupted is not None:
-        answer["interrupted"] = session.interrupted
-    if page and page.damaged:
-        answer["damaged"] = page.damaged
-    return answer
+    return Attached(
+        epoch=events.epoch,
+        last_seq=last_seq,
+        reset=reset,
+        messages=wire_page(page, coming) if page else [],
+        shown=wire_shown(page, coming) if page else [],
+        running=session.running,
+        turn_id=session.turn.id if session.turn is not None else None,
+        pending_asks=msgspec.convert(session.asks.pending("permission"), list[PendingAsk]),
+        pending_elicits=msgspec.convert(session.asks.pending("elicitation"), list[PendingElicit]),
+        pending_reviews=list(session.pending_reviews),
+        state=session.status,
+        proposals=msgspec.convert(
+            session.deps.proposals.list(session.id) if session.deps.proposals else [], list[Proposal]
+        ),
+        todos=wire_todos(session.state.todos),
+        mode=session.state.mode,
+        model=session.options.model,
+        title=readable(session.title),
+        cwd=session.cwd,
+        queued=session.inbox.ids(),
+        queue=msgspec.convert(session.inbox.shown(), list[WaitingMessage]),
+        usage=usage(session) if reset else None,
+        next_cursor=page.cursor or None if page else None,
+        interrupted=None if session.interrupted is None else msgspec.convert(session.interrupted, CutTurn),
+        damaged=page.damaged or None if page else None,
+    )
 
 
-def usage(session: Session) -> Json:
+def usage(session: Session) -> ContextAndCost:
     """What the conversation fills and has cost by now, as the event `usage` tells it while it grows."""
-    return {
-        "contextTokens": transcript.context_tokens(session.record.path),
-        "contextWindow": session.deps.model_info(session.options.model).context_window,
-        "costUsd": session.turns.cost_usd,
-    }
+    return ContextAndCost(
+        context_tokens=transcript.context_tokens(session.record.path),
+        context_window=session.deps.model_info(session.options.model).context_window,
+        cost_usd=session.turns.cost_usd,
+    )
 
 
-def read_only(paths: SessionPaths, params: Json) -> Json:
+def read_only(paths: SessionPaths, params: SessionAttach) -> Attached:
     """A session another process owns: its messages as they are now, and no events."""
     state = saved_state(paths.transcript)
-    page = transcript.newest_page(paths.transcript, cursor=params.get("cursor") or None)
-    answer: Json = {
-        "epoch": new_id(),  # no stream of ours goes on from here: whoever attaches later starts afresh
-        "lastSeq": 0,
-        "reset": True,
-        "messages": wire_page(page),
-        "shown": wire_shown(page),
-        "running": lock.busy(paths.lock),
-        "pendingAsks": [],
-        "pendingElicits": [],
-        "proposals": [],
-        "todos": wire_todos(state.get("todos") or []),
-        "mode": str(state.get("mode", "default")),
-        "model": str(state.get("model", "")),
-        "title": str(state.get("title", "")),
-        "readOnly": True,
-    }
-    return {**answer, "nextCursor": page.cursor} if page.cursor else answer
+    page = transcript.newest_page(paths.transcript, cursor=params.cursor or None)
+    return Attached(
+        epoch=new_id(),  # no stream of ours goes on from here: whoever attaches later starts afresh
+        last_seq=0,
+        reset=True,
+        messages=wire_page(page),
+        shown=wire_shown(page),
+        running=lock.busy(paths.lock),
+        pending_asks=[],
+        pending_elicits=[],
+        proposals=[],
+        todos=wire_todos(state.get("todos") or []),
+        mode=str(state.get("mode", "default")),
+        model=str(state.get("model", "")),
+        title=readable(str(state.get("title", ""))),
+        read_only=True,
+        next_cursor=page.cursor or None,
+    )
 
 
-def wire_page(page: transcript.Page, unshown: Collection[str] = ()) -> list[Json]:
+def wire_page(page: transcript.Page, unshown: Collection[str] = ()) -> list[StoredMessage]:
     """The page's messages in the shape of `message` events; a compaction shows as a system entry.
 
     What the engine has written down but not yet published is left out: it is about to come as an event.
     """
-    shown: list[Json] = []
+    shown: list[StoredMessage] = []
     for entry in page.entries:
         if entry.record.get("uuid") in unshown:
             continue
         message = transcript.revive(entry.record)
         match message:
             case UserMessage() | AssistantMessage() | Attachment():
-                shown.append(wire_message(message))
+                shown.append(stored_message(message))
             case CompactBoundary():
-                body: Json = {"role": "system", "kind": "compacted", "id": message.uuid, "meta": False, "content": []}
-                shown.append({**body, **wire_boundary(message)})
+                shown.append(stored_boundary(message))
             case _:
                 pass
     return shown

@@ -1,4 +1,4 @@
-"""Engine messages as the wire's events (protocol.md, `assent/session/event`). Names and fields there are a contract.
+"""Engine messages as the wire's events (`assent.wire.events`).
 
 Pure translation: one translator per session remembers only what the wire names and the engine does not repeat (which
 tool a half-streamed block belongs to, which blocks are open).
@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, assert_never, cast
 
+from msgspec.structs import asdict
+
+from assent.text.visible import visible
 from assent.types.blocks import Json, text_of
 from assent.types.messages import (
     ApiRetry,
@@ -35,18 +38,19 @@ from assent.types.messages import (
     UserMessage,
 )
 from assent.types.usage import Usage
+from assent.wire import events as wire
+from assent.wire import shapes
+from assent.wire.results import StoredMessage
 
 TITLE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A piece of a block that is still growing; pieces with the same key may be merged."""
+    """A piece of a block that is still growing; pieces of one kind and id may be merged."""
 
-    type: str
-    id_field: str
+    kind: type[wire.TextDelta] | type[wire.ThinkingDelta] | type[wire.ToolInputDelta]
     id: str
-    text_field: str
     text: str
     parent: str | None = None
 
@@ -58,7 +62,7 @@ class Translator:
         self.total_cost = total_cost
         self._open: dict[str, str] = {}  # block uuid → tool use id, or empty for text and thinking
 
-    def delta(self, message: StreamEvent) -> Delta | Json | None:
+    def delta(self, message: StreamEvent) -> Delta | wire.ToolPreparing | None:
         """A partial: a piece of text, the news that a tool call is being written, or nothing the wire shows."""
         event = message.event
         match event.get("type"):
@@ -68,73 +72,73 @@ class Translator:
                 block = cast("Json", event.get("content_block", {}))
                 if block.get("type") == "tool_use":
                     self._open[message.block_uuid] = str(block.get("id", ""))
-                    return {"type": "toolPreparing", "toolUseId": block.get("id"), "tool": block.get("name")}
+                    return wire.ToolPreparing(tool_use_id=str(block.get("id", "")), tool=str(block.get("name", "")))
                 self._open[message.block_uuid] = ""
                 return None
             case _:
                 return None
 
-    def events(self, message: Message) -> Iterator[Json]:
+    def events(self, message: Message) -> Iterator[wire.AnyEvent]:
         """The events of one message, in order; partials go through `delta`, the first and last by the session."""
         match message:
             case RequestStart():
                 self.step_id = message.step_id
-                yield _compact({"type": "stepStarted", "model": message.model, "transition": message.transition})
+                yield wire.StepStarted(model=message.model, transition=message.transition)
             case UserMessage() | AssistantMessage() | Attachment():
                 if isinstance(message, AssistantMessage):
                     self._open.pop(message.uuid, None)
-                yield {"type": "message", **wire_message(message)}
+                yield message_event(message)
             case AssistantFinal():
                 self.total_cost += message.cost_usd
-                yield {"type": "usage", **self._usage(message)}
+                yield self._usage(message)
             case ToolStarted():
-                yield {
-                    "type": "toolStarted",
-                    "toolUseId": message.tool_use_id,
-                    "tool": message.tool,
-                    "input": message.input,
-                    "title": message.title,
-                }
-            case ToolProgress():
-                yield {"type": "toolProgress", "toolUseId": message.tool_use_id, "text": message.text}
-            case ToolFinished():
-                yield {
-                    "type": "toolFinished",
-                    "toolUseId": message.tool_use_id,
-                    "isError": message.is_error,
-                    "summary": message.summary,
-                    "content": list(message.content),
-                    "durationMs": message.duration_ms,
-                }
-            case ToolUseSummary():
-                yield {"type": "toolSummary", "text": message.text, "toolUseIds": list(message.tool_use_ids)}
-            case HookRan():
-                yield _compact(
-                    {"type": "hook", "event": message.event, "outcome": message.outcome, "text": message.text or None}
+                yield wire.ToolStarted(
+                    tool_use_id=message.tool_use_id,
+                    tool=message.tool,
+                    input=dict(message.input),
+                    title=visible(message.title),
                 )
+            case ToolProgress():
+                yield wire.ToolProgress(tool_use_id=message.tool_use_id, text=message.text)
+            case ToolFinished():
+                yield wire.ToolFinished(
+                    tool_use_id=message.tool_use_id,
+                    is_error=message.is_error,
+                    summary=visible(message.summary),
+                    content=_blocks(message.content),
+                    duration_ms=message.duration_ms,
+                )
+            case ToolUseSummary():
+                yield wire.ToolSummary(text=message.text, tool_use_ids=list(message.tool_use_ids))
+            case HookRan():
+                yield wire.Hook(event=message.event, outcome=message.outcome, text=message.text or None)
             case Compacting():
-                yield {"type": "compacting", "trigger": message.trigger}
-                yield {"type": "status", "state": "compacting"}
+                yield wire.Compacting(trigger=message.trigger)
+                yield wire.Status(state="compacting")
             case CompactBoundary():
-                yield {"type": "compacted", **wire_boundary(message)}
-                yield {"type": "status", "state": "running"}
+                yield wire.Compacted(
+                    trigger=message.trigger,
+                    tokens_before=message.tokens_before,
+                    tokens_after=message.tokens_after,
+                    summary=message.summary,
+                )
+                yield wire.Status(state="running")
             case ApiRetry():
-                yield {
-                    "type": "retrying",
-                    "attempt": message.attempt,
-                    "maxAttempts": message.max_attempts,
-                    "delayMs": message.delay_ms,
-                    "status": message.status,
-                    "error": message.error,
-                }
+                yield wire.Retrying(
+                    attempt=message.attempt,
+                    max_attempts=message.max_attempts,
+                    delay_ms=message.delay_ms,
+                    status=message.status,
+                    error=message.error,
+                )
             case Heartbeat():
-                yield {"type": "heartbeat"}
+                yield wire.Heartbeat()
             case Notice():
-                yield {"type": "notice", "level": message.level, "text": message.text}
+                yield wire.Notice(level=message.level, text=message.text)
             case Tombstone():
                 yield self._tombstone(message)
             case MaxTurnsReached():
-                yield {"type": "maxTurnsReached", "maxTurns": message.max_turns, "turnCount": message.turn_count}
+                yield wire.MaxTurnsReached(max_turns=message.max_turns, turn_count=message.turn_count)
             case SystemInit() | Result() | Spent() | StreamEvent() | Collapsed():
                 return
             case _:
@@ -145,124 +149,125 @@ class Translator:
         match delta.get("type"):
             case "text_delta":
                 self._open.setdefault(block, "")
-                return Delta("textDelta", "blockId", block, "text", str(delta.get("text", "")), parent)
+                return Delta(wire.TextDelta, block, str(delta.get("text", "")), parent)
             case "thinking_delta":
                 self._open.setdefault(block, "")
-                return Delta("thinkingDelta", "blockId", block, "text", str(delta.get("thinking", "")), parent)
+                return Delta(wire.ThinkingDelta, block, str(delta.get("thinking", "")), parent)
             case "input_json_delta":
                 tool_use = self._open.get(block, "")
                 text = str(delta.get("partial_json", ""))
-                return Delta("toolInputDelta", "toolUseId", tool_use, "partialJson", text, parent) if tool_use else None
+                return Delta(wire.ToolInputDelta, tool_use, text, parent) if tool_use else None
             case _:
                 return None
 
-    def _tombstone(self, message: Tombstone) -> Json:
+    def _tombstone(self, message: Tombstone) -> wire.Tombstone:
         # A block that was still streaming has no message to withdraw, only what was shown of it.
         half_shown = list(self._open) if message.reason not in ("rewind", "snip") else []
         self._open.clear()
         uuids = list(message.message_uuids)
         blocks = [*uuids, *(block for block in half_shown if block not in uuids)]
-        return {"type": "tombstone", "messageIds": uuids, "blockIds": blocks, "reason": message.reason}
+        return wire.Tombstone(message_ids=uuids, block_ids=blocks, reason=message.reason)
 
-    def _usage(self, message: AssistantFinal) -> Json:
+    def _usage(self, message: AssistantFinal) -> wire.UsageEvent:
         usage = message.usage
-        return {
-            "input": usage.input_tokens,
-            "output": usage.output_tokens,
-            "cacheRead": usage.cache_read_input_tokens,
-            "cacheWrite": usage.cache_creation_input_tokens,
-            "contextTokens": message.context_tokens or usage.context_tokens,
-            "contextWindow": self.context_window,
-            "costUsd": message.cost_usd,
-            "totalCostUsd": self.total_cost,
-        }
+        return wire.UsageEvent(
+            input=usage.input_tokens,
+            output=usage.output_tokens,
+            cache_read=usage.cache_read_input_tokens,
+            cache_write=usage.cache_creation_input_tokens,
+            context_tokens=message.context_tokens or usage.context_tokens,
+            context_window=self.context_window,
+            cost_usd=message.cost_usd,
+            total_cost_usd=self.total_cost,
+        )
 
 
 def parent_of(message: Message) -> str | None:
     return getattr(message, "parent_tool_use_id", None)
 
 
-def turn_started(init: SystemInit | None, prompt: str | list[Json], **more: Any) -> Json:
-    event: Json = {"type": "turnStarted", "prompt": prompt}
-    if init is not None:
-        event |= {
-            "sessionId": init.session_id,
-            "model": init.model,
-            "cwd": init.cwd,
-            "tools": list(init.tools),
-            "mcpServers": list(init.mcp_servers),
-            "permissionMode": init.permission_mode,
-            "keySource": init.key_source,
-            "slashCommands": list(init.slash_commands),
-            "agents": list(init.agents),
-        }
-    return event | _compact(more)
+def turn_started(init: SystemInit | None, prompt: str | list[Json], *, message_id: str) -> wire.TurnStarted:
+    if init is None:
+        return wire.TurnStarted(prompt=prompt, message_id=message_id)
+    return wire.TurnStarted(
+        prompt=prompt,
+        message_id=message_id,
+        session_id=init.session_id,
+        model=init.model,
+        cwd=init.cwd,
+        tools=list(init.tools),
+        mcp_servers=[dict(server) for server in init.mcp_servers],
+        permission_mode=init.permission_mode,
+        key_source=init.key_source,
+        slash_commands=list(init.slash_commands),
+        agents=list(init.agents),
+    )
 
 
-def wire_message(message: UserMessage | AssistantMessage | Attachment) -> Json:
-    """`message{role, content, id, meta}`; ids of assistant messages are also the blockId of their deltas."""
-    body: Json = {
-        "role": "assistant" if isinstance(message, AssistantMessage) else "user",
-        "content": list(message.content),
-        "id": message.uuid,
-        "meta": not isinstance(message, AssistantMessage) and message.is_meta,
-    }
-    if message.timestamp:
-        body["timestamp"] = message.timestamp
-    match message:
-        case AssistantMessage():
-            body |= _compact({"messageId": message.message_id, "model": message.model, "error": message.error})
-        case Attachment():
-            body["kind"] = message.kind
-        case UserMessage():
-            pass
-    return body
+def message_event(message: UserMessage | AssistantMessage | Attachment) -> wire.MessageEvent:
+    """Ids of assistant messages are also the blockId of their deltas."""
+    return wire.MessageEvent(
+        role="assistant" if isinstance(message, AssistantMessage) else "user", **_message_fields(message)
+    )
 
 
-def wire_boundary(message: CompactBoundary) -> Json:
-    return {
-        "trigger": message.trigger,
-        "tokensBefore": message.tokens_before,
-        "tokensAfter": message.tokens_after,
-        "summary": message.summary,
-    }
+def stored_message(message: UserMessage | AssistantMessage | Attachment) -> StoredMessage:
+    return StoredMessage(
+        role="assistant" if isinstance(message, AssistantMessage) else "user", **_message_fields(message)
+    )
 
 
-def wire_usage(usage: Usage) -> Json:
-    return {
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "cacheCreationInputTokens": usage.cache_creation_input_tokens,
-        "cacheReadInputTokens": usage.cache_read_input_tokens,
-        "webSearchRequests": usage.web_search_requests,
-    }
+def stored_boundary(message: CompactBoundary) -> StoredMessage:
+    return StoredMessage(
+        role="system",
+        kind="compacted",
+        id=message.uuid,
+        meta=False,
+        content=[],
+        trigger=message.trigger,
+        tokens_before=message.tokens_before,
+        tokens_after=message.tokens_after,
+        summary=message.summary,
+    )
 
 
-def wire_result(result: Result) -> Json:
+def wire_usage(usage: Usage) -> shapes.Usage:
+    return shapes.Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_creation_input_tokens=usage.cache_creation_input_tokens,
+        cache_read_input_tokens=usage.cache_read_input_tokens,
+        web_search_requests=usage.web_search_requests,
+    )
+
+
+def model_usage(usage: Usage, cost_usd: float) -> shapes.ModelUsage:
+    return shapes.ModelUsage(**asdict(wire_usage(usage)), cost_usd=cost_usd)
+
+
+def wire_result(result: Result) -> shapes.TurnResult:
     """Q6, in camelCase."""
-    body: Json = {
-        "subtype": result.subtype,
-        "isError": result.is_error,
-        "result": result.result,
-        "terminal": result.terminal,
-        "stopReason": result.stop_reason,
-        "numTurns": result.num_turns,
-        "durationMs": result.duration_ms,
-        "durationApiMs": result.duration_api_ms,
-        "totalCostUsd": result.total_cost_usd,
-        "usage": wire_usage(result.usage),
-        "modelUsage": {
-            model: {**wire_usage(used.usage), "costUsd": used.cost_usd} for model, used in result.model_usage.items()
-        },
-        "permissionDenials": [
-            {"toolName": denial.tool_name, "toolUseId": denial.tool_use_id, "toolInput": denial.tool_input}
+    return shapes.TurnResult(
+        subtype=result.subtype,
+        is_error=result.is_error,
+        result=result.result,
+        terminal=result.terminal,
+        stop_reason=result.stop_reason,
+        num_turns=result.num_turns,
+        duration_ms=result.duration_ms,
+        duration_api_ms=result.duration_api_ms,
+        total_cost_usd=result.total_cost_usd,
+        usage=wire_usage(result.usage),
+        model_usage={model: model_usage(used.usage, used.cost_usd) for model, used in result.model_usage.items()},
+        permission_denials=[
+            shapes.PermissionDenial(
+                tool_name=denial.tool_name, tool_use_id=denial.tool_use_id, tool_input=dict(denial.tool_input)
+            )
             for denial in result.permission_denials
         ],
-        "sessionId": result.session_id,
-    }
-    if result.structured_output is not None:
-        body["structuredOutput"] = result.structured_output
-    return body
+        session_id=result.session_id,
+        structured_output=result.structured_output,
+    )
 
 
 def failed_result(session_id: str, error: str, last: Result | None) -> Result:
@@ -289,17 +294,33 @@ def title_of(content: list[Json]) -> str:
     return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1].rstrip() + "…"
 
 
-def wire_todos(todos: list[Json]) -> list[Json]:
+def wire_todos(todos: list[Json]) -> list[shapes.Todo]:
     return [
-        {
-            "id": str(item.get("id") or index + 1),
-            "content": str(item.get("content", "")),
-            "activeForm": str(item.get("activeForm") or item.get("active_form") or item.get("content", "")),
-            "status": str(item.get("status", "pending")),
-        }
+        shapes.Todo(
+            id=str(item.get("id") or index + 1),
+            content=str(item.get("content", "")),
+            active_form=str(item.get("activeForm") or item.get("active_form") or item.get("content", "")),
+            status=str(item.get("status", "pending")),
+        )
         for index, item in enumerate(todos)
     ]
 
 
-def _compact(values: Json) -> Json:
-    return {key: value for key, value in values.items() if value is not None}
+def _message_fields(message: UserMessage | AssistantMessage | Attachment) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "content": _blocks(message.content),
+        "id": message.uuid,
+        "meta": not isinstance(message, AssistantMessage) and message.is_meta,
+        "timestamp": message.timestamp or None,
+    }
+    match message:
+        case AssistantMessage():
+            return fields | {"message_id": message.message_id, "model": message.model, "error": message.error}
+        case Attachment():
+            return fields | {"kind": message.kind}
+        case UserMessage():
+            return fields
+
+
+def _blocks(content: Any) -> list[Json]:
+    return list(content)

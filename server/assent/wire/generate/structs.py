@@ -19,6 +19,7 @@ ALIASES: dict[str, Any] = {
     "Mode": shapes.Mode,
     "Review": shapes.Review,
     "Effort": shapes.Effort,
+    "Level": shapes.Level,
     "Behaviour": rules.Behaviour,
     "Scope": rules.Scope,
 }

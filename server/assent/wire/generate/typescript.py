@@ -19,7 +19,14 @@ from assent.wire.generate.structs import (
 )
 
 HEAD = "// Written by `make protocol` from server/assent/wire. Do not edit.\n"
-_HOMES = {"Json": "shapes", "Mode": "shapes", "Review": "shapes", "Effort": "shapes", "AnyEvent": "events"}
+_HOMES = {
+    "Json": "shapes",
+    "Mode": "shapes",
+    "Review": "shapes",
+    "Effort": "shapes",
+    "Level": "shapes",
+    "AnyEvent": "events",
+}
 
 
 def files() -> dict[str, str]:
