@@ -25,7 +25,7 @@ def test_a_proposal_is_shown_as_removed_and_added_lines() -> None:
 
 
 def test_characters_that_could_fool_the_reader_are_spelt_out() -> None:
-    assert render.visible("a\x1b[2Jb\u202egnp\u200b\ttab") == "a\\u001b[2Jb\\u202egnp\\u200b\ttab"
+    assert render.visible("a\x1b[2Jb\u202egnp\u200b\ttab") == "a⟨U+001B⟩[2Jb⟨U+202E⟩gnp⟨U+200B⟩\ttab"
 
 
 def test_an_ask_for_a_command_shows_the_command_and_each_part() -> None:

@@ -42,7 +42,7 @@ async def test_an_ask_carries_what_a_person_needs_and_the_events_come_in_order(t
             "reason": "notes are asked about",
             "step": "consolidation",
             "suggestions": [{"rule": "Note", "scope": "session", "covers": "every note"}],
-            "command": {"text": "milk", "parts": []},
+            "command": {"text": "milk", "parts": [], "display": "milk"},
         }
         assert front.of("status")[-1] == {"type": "status", "state": "waiting"}
         front.answer({"decision": "allow"})

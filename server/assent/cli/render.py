@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Self, TextIO
 from urllib.parse import unquote, urlsplit
 
+from assent.text.visible import readable, visible
 from assent.types.blocks import Json
 
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
@@ -29,20 +30,6 @@ class Palette:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m"
 
 
-def visible(text: str) -> str:
-    """Text that cannot move the cursor, hide itself or reorder the line: control and bidi characters are spelt out."""
-    return "".join(char if _harmless(char) else f"\\u{ord(char):04x}" for char in text)
-
-
-def _harmless(char: str) -> bool:
-    if char in "\n\t":
-        return True
-    code = ord(char)
-    if code < 0x20 or 0x7F <= code < 0xA0:
-        return False
-    return not (0x200B <= code <= 0x200F or 0x202A <= code <= 0x202E or 0x2060 <= code <= 0x2069 or code == 0xFEFF)
-
-
 def call_title(event: Json) -> str:
     """What a call does, beginning with the tool's name."""
     tool, title = event["tool"], event["title"]
@@ -56,8 +43,12 @@ def proposal_diff(proposal: Json, palette: Palette, cwd: Path | None = None) -> 
     for hunk in proposal["hunks"]:
         start = hunk["range"]["start"]["line"] + 1
         lines.append(palette.paint("cyan", f"  @@ line {start}"))
-        lines += [palette.paint("red", f"  - {visible(line)}") for line in _lines(hunk["oldText"])]
-        lines += [palette.paint("green", f"  + {visible(line)}") for line in _lines(hunk["newText"])]
+        lines += [
+            palette.paint("red", f"  - {readable(line)}") for line in _lines(hunk.get("oldDisplay", hunk["oldText"]))
+        ]
+        lines += [
+            palette.paint("green", f"  + {readable(line)}") for line in _lines(hunk.get("newDisplay", hunk["newText"]))
+        ]
     return lines
 
 
@@ -86,7 +77,7 @@ def result_line(result: Json, palette: Palette) -> str:
     facts = f"{steps} step{'s' if steps != 1 else ''}, {tokens:,} tokens, ${result['totalCostUsd']:.4f}"
     if result["isError"]:
         return palette.paint(
-            "red", f"✗ {result['terminal']}: {visible(result['result'] or 'the turn failed')} ({facts})"
+            "red", f"✗ {result['terminal']}: {readable(result['result'] or 'the turn failed')} ({facts})"
         )
     return palette.paint("dim", f"✓ {result['terminal']} ({facts})")
 
@@ -99,7 +90,7 @@ def tool_lines(event: Json, palette: Palette) -> Iterator[str]:
     if shown and shown[0].strip() == event["summary"].strip():
         del shown[0]  # many results begin with their own summary
     for line in shown[:8]:
-        yield palette.paint("dim", f"    {visible(line)[:160]}")
+        yield palette.paint("dim", f"    {readable(line)[:160]}")
     if len(shown) > 8:
         yield palette.paint("dim", f"    … {len(shown) - 8} more lines")
 
@@ -114,7 +105,7 @@ def path_of(uri: str, cwd: Path | None = None) -> str:
 
 
 def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in visible(text).split("\n")]
+    return [f"  {line}" for line in readable(text).split("\n")]
 
 
 def _argv(part: Json) -> str:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from assent.cli.preflight import UsageError, project_folder
-from assent.cli.render import visible
+from assent.text.visible import visible
 from assent.types.blocks import Json
 from assent.types.errors import AssentError
 

@@ -12,6 +12,7 @@ from assent.editor.documents import Document
 from assent.editor.hunks import STATES, Hunk, State
 from assent.text.positions import Encoding, range_at
 from assent.text.uris import path_of
+from assent.text.visible import display_lines, visible
 from assent.types.blocks import Json
 from assent.types.ids import new_id
 from assent.types.ports import EditPlan
@@ -109,18 +110,25 @@ def on_wire(proposal: Proposal, document: Document, encoding: Encoding) -> Json:
                 "state": hunk.state,
                 "open": hunk.open,
             }
+            | _displayed(hunk)
             | ({} if hunk.placed is None else {"placed": hunk.placed})
             | ({"why": hunk.why} if hunk.why else {})
             for hunk in proposal.hunks
         ],
         "tool": proposal.tool,
-        "reason": proposal.reason,
+        "reason": visible(proposal.reason),
         "sessionId": proposal.origin.session_id,
         "turnId": proposal.origin.turn_id,
         "toolUseId": proposal.tool_use_id,
         "review": proposal.review,
         "creates": proposal.creates,
     }
+
+
+def _displayed(hunk: Hunk) -> Json:
+    """Display text, where the text itself must not be shown to someone who decides on it."""
+    shown = {"oldDisplay": display_lines(hunk.old_text), "newDisplay": display_lines(hunk.new_text)}
+    return {name: text for name, text in shown.items() if text is not None}
 
 
 def to_json(proposal: Proposal, document: Document) -> Json:

@@ -1,14 +1,16 @@
 """Text as a person can judge it: what is invisible or turns the reading order around is spelled out.
 
 The one policy for every front, applied once, in the server: `visible` where a person decides (commands, titles of
-calls, proposed text), `readable` where nothing is decided (titles of conversations), which leaves emoji and the joiners
-of Persian or Hindi alone. For display only; what is run is never changed.
+calls, rules), `readable` where whole texts are read (proposed text, titles of conversations), which leaves emoji
+and the joiners of Persian or Hindi alone. For display only; what is run is never changed.
 """
 
+import re
 import unicodedata
 
 MAX_SHOWN = 4000  # a longer thing is shown cut, and then nothing can be allowed for good
 
+_PLAIN = re.compile(r"[\n\t -~]*")
 _ALLOWED_CONTROLS = "\n\t"
 _INVISIBLE = frozenset({"Cf", "Cc", "Co", "Cn", "Cs", "Zl", "Zp"})
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
@@ -17,14 +19,14 @@ _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5")  
 
 def visible(text: str) -> str:
     """Every invisible, bidirectional or odd blank character as ⟨U+XXXX⟩."""
-    if text.isascii() and text.isprintable():
+    if _PLAIN.fullmatch(text):
         return text
     return "".join(f"⟨U+{ord(c):04X}⟩" if _hidden(c) else c for c in text)
 
 
 def readable(text: str) -> str:
     """Like `visible`, but what belongs to emoji and to other scripts stays as it is."""
-    if text.isascii() and text.isprintable():
+    if _PLAIN.fullmatch(text):
         return text
     return "".join(
         f"⟨U+{ord(c):04X}⟩" if _hidden(c) and not _belongs(c, text[index - 1] if index else "") else c
@@ -33,9 +35,16 @@ def readable(text: str) -> str:
 
 
 def display(text: str) -> str | None:
-    """The text to show instead, or None where the text itself can be shown."""
+    """What to show of a command, a rule or a label instead; None where the text itself can be shown."""
     rendered = visible(text)
     return None if rendered == text else rendered
+
+
+def display_lines(text: str) -> str | None:
+    """What to show of a file's text instead, with plain line ends; None where the text itself can be shown."""
+    plain = text.replace("\r\n", "\n")
+    rendered = readable(plain)
+    return None if rendered == plain else rendered
 
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:

@@ -57,6 +57,7 @@ class PendingElicit(Wire):
     questions: list[Question] | None = None
     schema: Json | None = None
     url: str | None = None
+    display: str | None = None  # of the url, where that is not the url itself
 
 
 class Elicit(PendingElicit, kw_only=True):

@@ -157,8 +157,9 @@ class ShellCommand(Wire):
 
 
 class Option(Wire):
-    label: str
+    label: str  # goes back as it is
     description: str | None = None
+    display: str | None = None  # of the label, where that is not the label itself
 
 
 class Question(Wire):

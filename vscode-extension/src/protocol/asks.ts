@@ -67,6 +67,8 @@ export interface PendingElicit {
   questions?: Question[];
   schema?: Json;
   url?: string;
+  /** of the url, where that is not the url itself */
+  display?: string;
 }
 
 export interface Elicit {
@@ -76,6 +78,8 @@ export interface Elicit {
   questions?: Question[];
   schema?: Json;
   url?: string;
+  /** of the url, where that is not the url itself */
+  display?: string;
   requestId: string;
 }
 

@@ -150,8 +150,11 @@ export interface ShellCommand {
 }
 
 export interface Option {
+  /** goes back as it is */
   label: string;
   description?: string;
+  /** of the label, where that is not the label itself */
+  display?: string;
 }
 
 export interface Question {

@@ -115,8 +115,9 @@
 ---@field display? string as people read it
 
 ---@class assent.wire.Option
----@field label string
+---@field label string goes back as it is
 ---@field description? string
+---@field display? string of the label, where that is not the label itself
 
 ---@class assent.wire.Question
 ---@field id string
@@ -342,6 +343,7 @@
 ---@field questions? assent.wire.Question[]
 ---@field schema? table<string, any>
 ---@field url? string
+---@field display? string of the url, where that is not the url itself
 
 ---@class assent.wire.Elicit
 ---@field sessionId string
@@ -350,6 +352,7 @@
 ---@field questions? assent.wire.Question[]
 ---@field schema? table<string, any>
 ---@field url? string
+---@field display? string of the url, where that is not the url itself
 ---@field requestId string
 
 ---@class assent.wire.ElicitAnswer

@@ -14,6 +14,7 @@ import anyio
 import msgspec
 
 from assent.sessions.asking.answers import read_answer
+from assent.sessions.asking.display import displayed_ask, displayed_elicit
 from assent.sessions.stream.event_log import EventLog
 from assent.sessions.stream.front import CannotAnswer, Front
 from assent.types.blocks import Json
@@ -54,6 +55,7 @@ class Asks:
 
     def open(self, kind: Kind, question_id: str, params: Json) -> Question:
         """Publish the question and put it to everyone attached. The event goes out before any front is asked."""
+        params = displayed_ask(params) if kind == "permission" else displayed_elicit(params)
         question = Question(kind=kind, id=question_id, params=params)
         self._open[question_id] = question
         pending = PermissionPending if kind == "permission" else ElicitationPending

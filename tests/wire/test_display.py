@@ -1,0 +1,58 @@
+"""Display text: one policy in the server, so that no front can leave a hidden character out."""
+
+import pytest
+
+from assent.sessions.asking.display import displayed_ask, displayed_elicit
+from assent.text.visible import display_lines, readable, visible
+
+HIDDEN = ["\u061c", "\u2028", "\u2029", "\u200b", "\u202e", "\u2066", "\U000e0041", "\ufeff", "\x1b", "\x00", "\u3164"]
+
+
+@pytest.mark.parametrize("char", HIDDEN, ids=lambda char: f"U+{ord(char):04X}")
+def test_unseen_and_direction_turning_characters_are_spelled_out_everywhere(char: str) -> None:
+    spelled = f"a⟨U+{ord(char):04X}⟩b"
+    assert visible(f"a{char}b") == spelled
+    assert readable(f"a{char}b") == spelled
+    assert display_lines(f"a{char}b\r\n") == f"{spelled}\n"
+
+
+def test_display_text_is_the_same_when_it_is_rendered_again() -> None:
+    once = visible("".join(HIDDEN) + "é ⟨ok⟩\n")
+    assert visible(once) == once
+
+
+@pytest.mark.parametrize("text", ["👩‍💻 done", "❤️‍🔥", "می‌خواهم", "全角　空白", "plain\ttext\n", "naïve – “quoted”"])
+def test_emoji_and_other_scripts_stay_readable_in_whole_texts(text: str) -> None:
+    assert readable(text) == text
+    assert display_lines(text) is None
+
+
+def test_text_with_windows_line_ends_needs_no_display_of_its_own() -> None:
+    assert display_lines("one\r\ntwo\r\n") is None
+    assert display_lines("one\rtwo") == "one⟨U+000D⟩two"
+
+
+def test_an_ask_shows_its_command_and_rules_and_keeps_what_goes_back_exact() -> None:
+    command = {"text": "rm \u061ca", "parts": [{"argv": ["rm", "\u061ca"], "decision": "ask"}]}
+    rule = {"rule": "Bash(rm \u2028:*)", "scope": "project", "covers": "`rm \u2028` with any arguments"}
+    shown = displayed_ask(
+        {"askId": "a", "title": "rm \u202e", "reason": "x", "command": command, "suggestions": [rule]}
+    )
+    assert shown["title"] == "rm ⟨U+202E⟩"
+    assert shown["command"] == {
+        "text": "rm \u061ca",
+        "display": "rm ⟨U+061C⟩a",
+        "parts": [{"argv": ["rm", "\u061ca"], "decision": "ask", "display": "rm ⟨U+061C⟩a"}],
+    }
+    (suggested,) = shown["suggestions"]
+    assert (suggested["rule"], suggested["display"]) == (rule["rule"], "Bash(rm ⟨U+2028⟩:*)")
+    assert suggested["covers"] == "`rm ⟨U+2028⟩` with any arguments"
+
+
+def test_a_question_shows_its_labels_and_keeps_them_as_answers() -> None:
+    question = {"id": "q", "header": "H", "question": "Which\u200b?", "options": [{"label": "A\u200b"}, {"label": "B"}]}
+    shown = displayed_elicit({"elicitId": "e", "message": "m\u2028", "questions": [question]})
+    assert shown["message"] == "m⟨U+2028⟩"
+    (asked,) = shown["questions"]
+    assert asked["question"] == "Which⟨U+200B⟩?"
+    assert asked["options"] == [{"label": "A\u200b", "display": "A⟨U+200B⟩"}, {"label": "B"}]
