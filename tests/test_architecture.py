@@ -92,3 +92,42 @@ def test_types_need_nothing_but_the_standard_library() -> None:
         for name in _imports(ast.parse(path.read_text(encoding="utf-8"))):
             root = name.split(".")[0]
             assert root == "assent" or root in sys.stdlib_module_names, f"{path.name} imports {name}"
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _import_graph() -> dict[str, set[str]]:
+    """Every module and the modules it names in an import, anywhere: at the top, in a function, for type checking."""
+    trees = {_module_name(path): ast.parse(path.read_text(encoding="utf-8")) for path in _modules()}
+    graph: dict[str, set[str]] = {}
+    for module, tree in trees.items():
+        named: set[str] = set()
+        for name in _imports(tree):
+            owner = name.rpartition(".")[0]
+            named |= {name} if name in trees else {owner} if owner in trees else set()
+        graph[module] = named - {module}
+    return graph
+
+
+def _cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Modules left over when those that import none of the others are taken away, again and again."""
+    left = {module: set(named) for module, named in graph.items()}
+    while free := {module for module, named in left.items() if not named & left.keys()}:
+        for module in free:
+            del left[module]
+    while loose := {module for module in left if not any(module in named for named in left.values())}:
+        for module in loose:  # imports a cycle, and is in none
+            del left[module]
+    return [[module, *sorted(named & left.keys())] for module, named in sorted(left.items())]
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    assert _cycles(_import_graph()) == []
+
+
+def test_a_cycle_through_type_checking_imports_would_be_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
+    assert _cycles(graph) == [["b", "c"], ["c", "b"]]

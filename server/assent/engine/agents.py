@@ -6,10 +6,10 @@ permissions. One in the background outlives the turn that started it; its answer
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from assent.engine.config import EngineConfig
 from assent.engine.services import NoTranscript, Services, Status
@@ -38,9 +38,18 @@ PASSED_ON = (*MARKED, ToolStarted, ToolProgress, ToolFinished)
 Tell = Callable[[Message], Awaitable[None]]
 
 
+class AgentEngine(Protocol):
+    """What is used of the engine that an agent is; `query_engine`, which runs agents, hands in how to make one."""
+
+    def submit(self, prompt: str, /) -> AsyncGenerator[Message]: ...
+    def abort(self) -> None: ...
+    async def aclose(self) -> None: ...
+
+
 class Subagents:
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, *, make_engine: Callable[[EngineConfig, Services], AgentEngine]) -> None:
         self._turn = turn
+        self._make_engine = make_engine
 
     async def run(self, *, agent: str, prompt: str, description: str, background: bool, ctx: ToolContext) -> ToolOutput:
         turn = self._turn
@@ -80,9 +89,7 @@ class Subagents:
         turn.services.publish(notice)
 
     async def _to_the_end(self, config: EngineConfig, services: Services, prompt: str, tell: Tell) -> ToolOutput:
-        from assent.engine.query_engine import QueryEngine  # the engine runs agents, and an agent is an engine
-
-        engine = QueryEngine(config, services)
+        engine = self._make_engine(config, services)
         result: Result | None = None
         limit, spent = self._turn.config.max_budget_usd, False
         try:

@@ -387,7 +387,7 @@ class QueryEngine:
             token_budget=token_budget if token_budget is not None else self.config.token_budget,
         )
         if self.services.agents() and self.config.source == "main":
-            turn.agents = Subagents(turn)
+            turn.agents = Subagents(turn, make_engine=QueryEngine)
         return turn
 
     async def _judge(self, call: ToolCall) -> Verdict:
@@ -439,7 +439,8 @@ class QueryEngine:
         turn.forget_reads(turn.mentioned)
         if turn.state is not None:
             self._conversation.tracking = turn.state.tracking
-        if turn.answer is not None and (words := turn.answer.unfinished(turn, turn.model)) is not None:
+        answer, now = turn.answer, turn.services.now()
+        if answer is not None and (words := answer.unfinished(model=turn.model, timestamp=now)) is not None:
             turn.post(words)
         waiting = unanswered(turn.history.messages)
         if waiting:

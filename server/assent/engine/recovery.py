@@ -7,10 +7,10 @@ withdraws it first, and is not possible any more once an unsafe call of it has s
 
 from functools import partial
 
+from assent.engine.answer import Answer
 from assent.engine.compaction import compact, start_anew
 from assent.engine.pairing import unanswered
 from assent.engine.preparation import drain_collapses, strip_media
-from assent.engine.sampling import Answer
 from assent.engine.state import State, Step, Terminal
 from assent.engine.turn import Turn
 from assent.tools.run.executor import ToolExecutor
@@ -187,7 +187,7 @@ async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step
 
 async def _keep_words(turn: Turn, answer: Answer) -> None:
     """The text block that was being written when the stream broke stays, as far as it got."""
-    words = answer.unfinished(turn, turn.model)
+    words = answer.unfinished(model=turn.model, timestamp=turn.services.now())
     answer.open_uuid = ""
     if words is not None:
         await turn.publish(words)

@@ -4,8 +4,8 @@ Strictly in this order, and only for an answer nothing went wrong with: the stru
 hooks, token budget. Each may send the model back to work.
 """
 
+from assent.engine.answer import Answer
 from assent.engine.budget import Continuation, check_token_budget
-from assent.engine.sampling import Answer
 from assent.engine.state import State, Step, Terminal
 from assent.engine.turn import Turn
 from assent.types.hooks import HookOutcome

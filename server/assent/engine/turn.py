@@ -48,7 +48,7 @@ from assent.types.messages import (
 from assent.types.ports import CanUseTool, Elicitation, ElicitationAnswer, ModelInfo
 
 if TYPE_CHECKING:
-    from assent.engine.sampling import Answer
+    from assent.engine.answer import Answer
 
 Phase = Literal["streaming", "tools"]
 StopReason = Literal["abort", "budget_usd"]

@@ -24,6 +24,8 @@ from assent.lsp.trust_questions import TrustQuestions
 from assent.sessions.stream.front import Call
 from assent.types.errors import ProtocolError
 from assent.types.programs import keep_out
+from assent.wire.requests import SessionRef
+from assent.wire.results import Interrupted
 
 
 class BaseServer:
@@ -112,7 +114,7 @@ class BaseServer:
     async def folder(self, *, session_id: str | None = None, cwd: str | None = None, otherwise: str = "") -> str:
         """The folder that a request is about: the session's, the one it names, else the first of the workspace."""
         if session_id is not None:
-            return (await self.app.sessions.get({"sessionId": session_id})).cwd
+            return (await self.app.sessions.session(session_id)).cwd
         roots = self.client.roots()
         folder = cwd or (roots[0] if roots else otherwise)
         if not folder:
@@ -121,5 +123,5 @@ class BaseServer:
             )
         return folder
 
-    async def interrupt(self, session_id: str) -> Any:
-        return await self.app.sessions.interrupt({"sessionId": session_id}, Call())
+    async def interrupt(self, session_id: str) -> Interrupted:
+        return await self.app.sessions.interrupt(SessionRef(session_id), Call())

@@ -9,6 +9,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from assent.editor.documents import Document, DocumentEvent
 from assent.editor.editor import Editor
 from assent.lsp import chat_text
@@ -23,6 +25,7 @@ from assent.text.uris import path_of, same_document, uri_of
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
+from assent.wire.requests import SessionFork, SessionNew, SessionSend
 
 ENDING = ".assent.md"
 _INFO = 3
@@ -158,8 +161,8 @@ class ChatDocuments:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     async def _send(self, session_id: str, prompt: str, *, front: Front) -> Json:
-        params: Json = {"sessionId": session_id, "prompt": prompt, "clientMessageId": new_id("c")}
-        return await self._sessions.send(params, Call(front=front))
+        params = SessionSend(session_id, prompt, client_message_id=new_id("c"))
+        return msgspec.to_builtins(await self._sessions.send(params, Call(front=front)))
 
     def _offers(self, uri: str) -> list[Json]:
         chat = self._chats.get(uri)
@@ -176,13 +179,12 @@ class ChatDocuments:
         owner = next((chat for chat in self._chats.values() if chat.session_id == wanted and chat.uri != uri), None)
         hub = self._sessions
         if wanted is None:
-            answer = await hub.new({"cwd": self._folder(uri)}, Call(front=self._front))
-            session_id = str(answer["sessionId"])
+            session_id = (await hub.new(SessionNew(cwd=self._folder(uri)), Call(front=self._front))).session_id
         elif owner is not None and owner.open:
-            session_id = str((await hub.fork({"sessionId": wanted}, Call()))["sessionId"])
+            session_id = (await hub.fork(SessionFork(wanted), Call())).session_id
         else:
             session_id = wanted
-        session = await hub.get({"sessionId": session_id})
+        session = await hub.session(session_id)
         session.join(Call(front=self._front))  # questions of this conversation go to the same person
         chat = Chat(uri, session_id, editor=self._editor, refresh_lenses=self._refresh_lenses)
         if known is not None:
@@ -192,9 +194,8 @@ class ChatDocuments:
 
     async def _loose(self, prompt: str) -> Json:
         roots = self._client.roots()
-        params: Json = {"cwd": roots[0]} if roots else {}
-        call = Call(front=self._front)
-        session_id = str((await self._sessions.new(params, call))["sessionId"])
+        params = SessionNew(cwd=roots[0] if roots else None)
+        session_id = (await self._sessions.new(params, Call(front=self._front))).session_id
         if not self._client.speaks_assent:
             self._spawn(self._show_result(session_id, prompt))
             return {"sessionId": session_id}
@@ -202,10 +203,9 @@ class ChatDocuments:
 
     async def _show_result(self, session_id: str, prompt: str) -> None:
         """A client without chat and without a chat document still gets the answer's words."""
-        params: Json = {"sessionId": session_id, "prompt": prompt, "wait": True}
-        call = Call(front=self._front)
-        answer = await self._sessions.send(params, call)
-        text = str(answer["result"]["result"])[:1500]
+        params = SessionSend(session_id, prompt, wait=True)
+        answer = await self._sessions.send(params, Call(front=self._front))
+        text = answer.result.result[:1500] if answer.result is not None else ""
         self._peer.notify("window/showMessage", {"type": _INFO, "message": f"Assent: {text}"})
 
     def _document(self, uri: str) -> Document:

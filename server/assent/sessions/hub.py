@@ -25,7 +25,7 @@ from assent.sessions.library import reports
 from assent.sessions.library.export import export
 from assent.sessions.library.summaries import listed, summary_of
 from assent.sessions.live import opening, rewind
-from assent.sessions.live.options import configure
+from assent.sessions.live.configure import configure
 from assent.sessions.live.session import Session
 from assent.sessions.live.tasks import Tasks, Work
 from assent.sessions.stream import snapshot

@@ -101,7 +101,7 @@ async def interrupt(ls: BaseServer, arguments: list[Any]) -> Any:
     live = ls.app.sessions.live
     running = [named] if named is not None else [session.id for session in live.values() if session.running]
     answers = [await ls.interrupt(session_id) for session_id in running]
-    return {"interrupted": any(answer["interrupted"] for answer in answers)}
+    return {"interrupted": any(answer.interrupted for answer in answers)}
 
 
 @server.command("assent.trust")

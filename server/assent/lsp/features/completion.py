@@ -3,7 +3,7 @@
 That is in chat documents, and in an editor's own prompt, which it opens as `assent://prompt/SESSION`.
 """
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from assent.lsp.base import BaseServer
 from assent.lsp.chat_documents import is_chat
@@ -12,6 +12,7 @@ from assent.sessions.stream.front import Call
 from assent.text.positions import offset_at
 from assent.text.uris import same_document
 from assent.types.blocks import Json
+from assent.wire import requests
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -31,22 +32,20 @@ async def completion(ls: BaseServer, params: "types.CompletionParams") -> Json |
     offset = offset_at(document.text, document.lines, position, ls.app.editor.documents.encoding)
     start = document.lines.start(document.lines.line_of(offset))
     before = document.text[start:offset]
-    wanted: Json = {"text": before, "offset": len(before)}
     session_id = uri.removeprefix(_PROMPT) if uri.startswith(_PROMPT) else ls.chats.session_of(uri)
-    if session_id:
-        wanted["sessionId"] = session_id
+    wanted = requests.Complete(before, len(before), session_id=session_id or None)
     answer = await ls.app.sessions.complete(wanted, Call())
     word = _word(before)
     replaced = {"start": {**position, "character": position["character"] - len(word)}, "end": position}
     items = [
         {
-            "label": item["label"],
-            "kind": _KINDS.get(item.get("kind", ""), _TEXT),
-            "detail": item.get("detail", ""),
-            "filterText": word[:1] + str(item["label"]).lstrip(word[:1]),
-            "textEdit": {"range": replaced, "newText": item["insertText"]},
+            "label": item.label,
+            "kind": _KINDS.get(item.kind, _TEXT),
+            "detail": item.detail,
+            "filterText": word[:1] + item.label.lstrip(word[:1]),
+            "textEdit": {"range": replaced, "newText": item.insert_text},
         }
-        for item in cast("list[Json]", answer["items"])
+        for item in answer.items
     ]
     return {"isIncomplete": True, "items": items}
 

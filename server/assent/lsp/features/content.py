@@ -6,7 +6,7 @@ assent:/trust/FOLDER.md   what trusting the folder would activate
 assent:/help.md           what there is
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from assent.lsp.base import BaseServer
@@ -40,7 +40,7 @@ async def read_document(ls: BaseServer, params: requests.DocumentRead) -> Json:
         case "session", "md" | "json":
             text = await _export(ls, stem, "markdown" if ending == "md" else "json")
         case "plan", "md":
-            text = (await ls.app.sessions.get({"sessionId": stem})).state.plan
+            text = (await ls.app.sessions.session(stem)).state.plan
         case "proposal", "diff":
             text = diff_of(ls.app.editor.proposals.get(stem))
         case _ if path.startswith("trust/") and ending == "md":
@@ -57,7 +57,5 @@ async def text_document_content(ls: BaseServer, params: "types.TextDocumentConte
     return {"text": answer["text"]}
 
 
-async def _export(ls: BaseServer, session_id: str, format: str) -> str:
-    params = {"sessionId": session_id, "format": format}
-    answer = await ls.app.sessions.export(params, Call())
-    return str(answer["text"])
+async def _export(ls: BaseServer, session_id: str, format: Literal["markdown", "json"]) -> str:
+    return (await ls.app.sessions.export(requests.SessionExport(session_id, format=format), Call())).text

@@ -11,7 +11,7 @@ from assent.wire import requests
 @server.feature("assent/edit/list")
 async def list_edits(ls: BaseServer, params: requests.EditList) -> Json:
     if params.session_id is not None:
-        await ls.app.sessions.get({"sessionId": params.session_id})  # opens it: its proposals were saved with it
+        await ls.app.sessions.session(params.session_id)  # opens it: its proposals were saved with it
     return {"proposals": ls.app.editor.proposals.list(params.session_id)}
 
 

@@ -26,5 +26,5 @@ async def kill_job(ls: BaseServer, params: extensions.JobKill) -> Json:
 
 async def _sessions(ls: BaseServer, session_id: str | None) -> list[Session]:
     if session_id is not None:
-        return [await ls.app.sessions.get({"sessionId": session_id})]
+        return [await ls.app.sessions.session(session_id)]
     return list(ls.app.sessions.live.values())

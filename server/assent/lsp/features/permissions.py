@@ -1,7 +1,8 @@
 """`assent/permission/*`: what the chain would decide."""
 
+import msgspec
+
 from assent.lsp.base import BaseServer
-from assent.lsp.features.sessions import as_json
 from assent.lsp.registry import server
 from assent.types.blocks import Json
 from assent.wire import rules
@@ -9,4 +10,4 @@ from assent.wire import rules
 
 @server.feature("assent/permission/explain", on_cancel="stop")
 async def explain(ls: BaseServer, params: rules.PermissionExplain) -> Json:
-    return await ls.app.explain(as_json(params))
+    return await ls.app.explain(msgspec.to_builtins(params))

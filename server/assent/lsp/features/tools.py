@@ -1,32 +1,30 @@
 """`assent/tool/*`: tools without a model, and `assent/complete`, what can be typed into a prompt."""
 
 from assent.lsp.base import BaseServer
-from assent.lsp.features.sessions import as_json
 from assent.lsp.registry import server
 from assent.sessions.stream.front import Call
-from assent.types.blocks import Json
-from assent.wire import requests
+from assent.wire import requests, results
 
 
 @server.feature("assent/tool/list")
-async def list_tools(ls: BaseServer, params: requests.ToolList, call: Call) -> Json:
-    return await ls.app.sessions.list_tools(as_json(params), call)
+async def list_tools(ls: BaseServer, params: requests.ToolList, call: Call) -> results.Tools:
+    return await ls.app.sessions.list_tools(params, call)
 
 
 @server.feature("assent/tool/run", on_cancel="signal")
-async def run_tool(ls: BaseServer, params: requests.ToolRun, call: Call) -> Json:
+async def run_tool(ls: BaseServer, params: requests.ToolRun, call: Call) -> results.ToolRan:
     """The same permission chain as in a turn. Its progress goes to the token that the client gave."""
     token = params.work_done_token
     if token is None:
-        return await ls.app.sessions.run_tool(as_json(params), call)
+        return await ls.app.sessions.run_tool(params, call)
     progress = ls.progress.of_request(token, title=params.name, cancel=call.cancelled.set)
     call.progress = progress.report
     try:
-        return await ls.app.sessions.run_tool(as_json(params), call)
+        return await ls.app.sessions.run_tool(params, call)
     finally:
         ls.progress.end_request(token)
 
 
 @server.feature("assent/complete", on_cancel="stop")
-async def complete(ls: BaseServer, params: requests.Complete, call: Call) -> Json:
-    return await ls.app.sessions.complete(as_json(params), call)
+async def complete(ls: BaseServer, params: requests.Complete, call: Call) -> results.Completions:
+    return await ls.app.sessions.complete(params, call)

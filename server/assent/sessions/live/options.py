@@ -1,18 +1,12 @@
-"""The options of a session: from a request and the settings, to the file, and back; and changed while it lives."""
+"""The options of a session: from a request and the settings, to the file, and back."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from assent.sessions.deps import EngineOptions
 from assent.storage.settings import Settings
 from assent.tools.structured_output import StructuredOutput
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError, ToolError
-from assent.types.permissions import MODES
-from assent.wire.events import Status
-
-if TYPE_CHECKING:
-    from assent.sessions.live.session import Session
 
 
 def chosen(params: Json, settings: Settings, default_model: str) -> EngineOptions:
@@ -30,33 +24,6 @@ def chosen(params: Json, settings: Settings, default_model: str) -> EngineOption
         task_budget=_total(params.get("taskBudget")),
         json_schema=params.get("jsonSchema"),
     )
-
-
-def configure(session: "Session", params: Json) -> Json:
-    """`assent/session/configure`: what is named changes, from the next step or turn on."""
-    changes: dict[str, Any] = {}
-    if "model" in params:
-        changes["model"] = session.deps.require_model(params["model"])
-    if "effort" in params:
-        changes["effort"] = params["effort"]
-    if "thinking" in params:
-        changes["thinking"] = thinking_config(params["thinking"])
-    if params.get("mode"):
-        session.state.mode = _permitted(params["mode"], session.settings)
-    if changes:
-        session.options = replace(session.options, **changes)
-    if params.get("review"):
-        session.chosen_review = params["review"]
-    session.save_state()
-    model, mode = session.options.model, session.state.mode
-    session.publish(Status(session.status, model=model, mode=mode))
-    return {
-        "model": model,
-        "mode": mode,
-        "thinking": session.options.thinking,
-        "effort": session.options.effort,
-        "review": session.review,
-    }
 
 
 def options_json(options: EngineOptions) -> Json:
@@ -95,14 +62,6 @@ def check_schema(schema: Json) -> None:
         StructuredOutput(schema)
     except ToolError as error:
         raise ProtocolError("invalidParams", str(error), hint="jsonSchema is a JSON Schema of an object.") from None
-
-
-def _permitted(mode: Any, settings: Settings) -> Any:
-    if mode not in MODES:
-        raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
-    if mode == "bypassPermissions" and settings.get("permissions.disableBypassPermissions"):
-        raise ProtocolError("permissionDenied", "Your settings do not allow the mode bypassPermissions")
-    return mode
 
 
 def _total(budget: object) -> int | None:

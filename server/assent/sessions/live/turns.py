@@ -10,36 +10,80 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
 from assent.engine.abort import Abort
+from assent.engine.config import EngineConfig
 from assent.engine.past import Past
 from assent.engine.query_engine import QueryEngine
+from assent.engine.services import Services
+from assent.sessions.asking.asks import Asks
+from assent.sessions.asking.orphans import Orphans
+from assent.sessions.deps import EngineOptions, SessionDeps
 from assent.sessions.live.inbox import Inbox, Steered, Turn, prompt_blocks
+from assent.sessions.live.record import Record
+from assent.sessions.live.tasks import Work
+from assent.sessions.stream.event_log import EventLog
 from assent.sessions.stream.front import Call
 from assent.sessions.stream.translate import Delta, Translator, failed_result, parent_of, turn_started, wire_result
 from assent.storage import transcript
+from assent.tools.tool import SessionState
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.messages import Message, Result, Spent, StreamEvent, SystemInit, UserMessage
 from assent.types.usage import Usage
-from assent.wire.events import Completed, Dequeued, MessageUnqueued, Queued, Status, TurnFinished
+from assent.wire.events import AnyEvent, Completed, Dequeued, MessageUnqueued, Queued, Status, TurnFinished
 from assent.wire.results import Interrupted, Sent, Unqueued
-from assent.wire.shapes import TurnResult
-
-if TYPE_CHECKING:
-    from assent.sessions.live.session import Session
+from assent.wire.shapes import Level, TurnResult
 
 log = logging.getLogger(__name__)
 
 
+class OwningSession(Protocol):
+    """What turns use of the session that owns them."""
+
+    spent: Spent | None
+    cost_usd: float
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def deps(self) -> SessionDeps: ...
+    @property
+    def options(self) -> EngineOptions: ...
+    @property
+    def state(self) -> SessionState: ...
+    @property
+    def services(self) -> Services: ...
+    @property
+    def record(self) -> Record: ...
+    @property
+    def events(self) -> EventLog: ...
+    @property
+    def asks(self) -> Asks: ...
+    @property
+    def orphans(self) -> Orphans: ...
+
+    def configuration(self) -> EngineConfig: ...
+    def publish(self, event: AnyEvent) -> None: ...
+    def notice(self, level: Level, text: str) -> None: ...
+    def save_state(self) -> None: ...
+    def settings_changed(self) -> None: ...
+    def spawn(self, work: Work, /) -> None: ...
+    def chose_model(self, model: str) -> None: ...
+    def turn_begins(self, turn: Turn) -> None: ...
+    def turn_ended(self, result: Result) -> None: ...
+
+
 class Turns:
-    def __init__(self, session: Session, *, reopened: bool) -> None:
+    def __init__(self, session: OwningSession, *, reopened: bool) -> None:
         self.inbox = Inbox()
         self.current: Turn | None = None
         self.last_result: Result | None = None
