@@ -2,8 +2,9 @@
 import type { Json, StoredMessage } from "../src/protocol";
 import type { Block } from "./items";
 
-export function isOpen(hunk: { state: string }): boolean {
-  return hunk.state === "pending" || hunk.state === "landed" || hunk.state === "conflict";
+/** Whether a decision is still possible: the server says so. */
+export function isOpen(hunk: { open?: boolean }): boolean {
+  return hunk.open === true;
 }
 
 export function titleOf(tool: string, input: Json | null): string {
@@ -22,7 +23,10 @@ export function blocksOf(content: string | Block[] | undefined): Block[] {
 }
 
 export function textIn(blocks: Block[]): string {
-  return blocks.filter((block) => block["type"] === "text").map((block) => String(block["text"] ?? "")).join("\n");
+  return blocks
+    .filter((block) => block["type"] === "text")
+    .map((block) => String(block["text"] ?? ""))
+    .join("\n");
 }
 
 export function outputOf(content: string | Block[] | undefined): { output: string; images: string[] } {

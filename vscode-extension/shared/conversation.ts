@@ -7,7 +7,7 @@
  */
 import type { ShownEvent, StoredMessage } from "../src/protocol";
 import type { Action, Change, ConversationData, Item } from "./items";
-import { addAsk, addUser, answered, sendFailed, unqueue } from "./pending";
+import { addAsk, addUser, answered, putProposal, sendFailed, unqueue } from "./pending";
 import { applyEvent } from "./sessionEvents";
 import { takeShown } from "./shown";
 import { takeMessage } from "./stored";
@@ -87,6 +87,9 @@ export class Conversation {
         break;
       case "sendFailed":
         sendFailed(line, action.clientMessageId, action.text);
+        break;
+      case "proposal":
+        putProposal(line, action.proposal);
         break;
       case "ask":
         addAsk(line, action.ask);

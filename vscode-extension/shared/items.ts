@@ -162,6 +162,7 @@ export type Action =
   | { type: "unqueued"; clientMessageId: string }
   | { type: "readOnly"; readOnly: ConversationData["readOnly"] }
   | { type: "sendFailed"; clientMessageId: string; text: string }
+  | { type: "proposal"; proposal: Proposal }
   | { type: "ask"; ask: PermissionAsk }
   | { type: "elicit"; elicit: Elicit }
   | { type: "withdrawn"; requestId: string }

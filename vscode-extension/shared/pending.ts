@@ -1,5 +1,5 @@
 /** What waits: asks, proposals, a plan, and messages that are sent but not yet said. */
-import type { PermissionAsk, Proposal, WaitingReview } from "../src/protocol";
+import type { EditMoved, PermissionAsk, Proposal, WaitingReview } from "../src/protocol";
 import { blocksOf, imagesOf, isOpen, samePrompt, textIn } from "./content";
 import type { Block, Item, QueuedMessage, UserItem } from "./items";
 import type { Timeline } from "./timeline";
@@ -84,6 +84,14 @@ export function putProposal(line: Timeline, proposal: Proposal): void {
   endReviews(line, (review) => review.proposalId === proposal.proposalId && !proposal.hunks.some((hunk) => hunk.state === "pending"));
   for (const ask of line.data.asks) if (ask.proposal?.proposalId === proposal.proposalId) ask.proposal = proposal;
   line.around();
+}
+
+/** The same hunks elsewhere: something was typed beside them. */
+export function moveProposal(line: Timeline, moved: EditMoved): void {
+  const known = line.data.proposals.find((each) => each.proposalId === moved.proposalId);
+  if (!known) return;
+  const ranges = new Map(moved.hunks.map((hunk) => [hunk.hunkId, hunk.range]));
+  putProposal(line, { ...known, version: moved.version, hunks: known.hunks.map((hunk) => ({ ...hunk, range: ranges.get(hunk.hunkId) ?? hunk.range })) });
 }
 
 export function keepPlan(line: Timeline): void {

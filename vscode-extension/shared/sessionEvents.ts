@@ -1,8 +1,8 @@
 /** The session's events, one by one: what each changes in a conversation. */
 import type { Mode, SessionEvent, TurnResult } from "../src/protocol";
 import { childEvent } from "./children";
-import { count, isOpen, jobText, outputOf, tail } from "./content";
-import { addReview, answered, dequeue, endReviews, keepPlan, prompted, putProposal, queued, unqueue } from "./pending";
+import { count, jobText, outputOf, tail } from "./content";
+import { addReview, answered, dequeue, endReviews, keepPlan, moveProposal, prompted, putProposal, queued, unqueue } from "./pending";
 import { takeMessage } from "./stored";
 import type { Timeline } from "./timeline";
 
@@ -104,8 +104,10 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
       putProposal(line, event.proposal);
       break;
     case "editResolved":
-      data.proposals = data.proposals.filter((each) => each.proposalId !== event.proposalId || each.hunks.some(isOpen));
-      line.around();
+      if (event.proposal) putProposal(line, event.proposal);
+      break;
+    case "editMoved":
+      moveProposal(line, event);
       break;
     case "reviewPending":
       addReview(line, event);

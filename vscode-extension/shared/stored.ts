@@ -85,7 +85,9 @@ function attach(line: Timeline, kind: "file" | "folder", blocks: Block[]): void 
   const item = line.data.items.findLast((each) => each.kind === "user");
   const path = /^The user mentioned (.*):$/s.exec(String(blocks[0]?.["text"] ?? ""))?.[1];
   if (item?.kind !== "user" || !path || item.attached?.some((each) => each.path === path)) return;
-  const lines = textIn(blocks.slice(1)).split("\n").filter((each) => each.trim()).length;
+  const lines = textIn(blocks.slice(1))
+    .split("\n")
+    .filter((each) => each.trim()).length;
   const adds = lines === 0 ? "" : kind === "folder" ? `list of ${lines === 1 ? "one file" : `${lines} files`}` : lines === 1 ? "one line" : `${lines} lines`;
   item.attached = [...(item.attached ?? []), { kind, path, adds }];
   line.touch(item.key);

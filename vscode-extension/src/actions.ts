@@ -46,7 +46,10 @@ export class Actions {
     const rows = others.length ? others : chosenOne ? [chosenOne] : [];
     const uris = rows.map((row) => (row instanceof vscode.Uri ? row : row.resourceUri));
     const chosen = uris.length ? uris : vscode.window.activeTextEditor ? [vscode.window.activeTextEditor.document.uri] : [];
-    await this.chat.compose("", chosen.map((each) => ({ uri: each.toString(), label: vscode.workspace.asRelativePath(each) })));
+    await this.chat.compose(
+      "",
+      chosen.map((each) => ({ uri: each.toString(), label: vscode.workspace.asRelativePath(each) })),
+    );
   }
 
   /** Words at the cursor, an edit in the file: it comes back as hunks to review. */
@@ -54,7 +57,11 @@ export class Actions {
     const editor = vscode.window.activeTextEditor;
     if (!editor) return void vscode.window.showInformationMessage("Assent: put the cursor into a file first.");
     const where = chip(editor);
-    const text = await vscode.window.showInputBox({ title: `Assent: change ${where.label}`, prompt: "Describe the change. It comes back as an edit to review, here.", ignoreFocusOut: true });
+    const text = await vscode.window.showInputBox({
+      title: `Assent: change ${where.label}`,
+      prompt: "Describe the change. It comes back as an edit to review, here.",
+      ignoreFocusOut: true,
+    });
     if (!text?.trim()) return;
     const surface = await this.chat.surface();
     await surface.send({ text: `${text.trim()}\n\n(at @${where.label})`, mentions: [{ uri: where.uri, ...(where.range ? { range: where.range } : {}) }] });

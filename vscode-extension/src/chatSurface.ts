@@ -7,7 +7,18 @@ import { chatPage } from "./chatPage";
 import type { ChatView } from "./chatView";
 import { chipOf, insertCode, openFile, openLink, workspaceImage } from "./editorLinks";
 import type { LiveSession } from "./liveSession";
-import { METHODS, type Completions, type ContextUsage, type Cost, type Forked, type Mention, type Mode, type Rewound, type SessionRewind, type Sessions as SessionPage } from "./protocol";
+import {
+  METHODS,
+  type Completions,
+  type ContextUsage,
+  type Cost,
+  type Forked,
+  type Mention,
+  type Mode,
+  type Rewound,
+  type SessionRewind,
+  type Sessions as SessionPage,
+} from "./protocol";
 import { explain } from "./sessions";
 import { startingMode } from "./settings";
 
@@ -133,7 +144,7 @@ export class ChatSurface implements vscode.Disposable {
   }
 
   private async handle(message: ToHost): Promise<void> {
-    const { sessions, server, review } = this.owner;
+    const { sessions, server, review, diff } = this.owner;
     const session = this.session;
     switch (message.type) {
       case "ready":
@@ -185,13 +196,19 @@ export class ChatSurface implements vscode.Disposable {
         break;
       }
       case "answerAsk":
-        sessions.answerAsk(message.askId, message.answer);
+        sessions.answerAsk(
+          message.askId,
+          review.withDrafts(
+            sessions.pendingAsks().find((ask) => ask.askId === message.askId),
+            message.answer,
+          ),
+        );
         break;
       case "answerElicit":
         sessions.answerElicit(message.elicitId, message.answer);
         break;
       case "showDiff":
-        await review.show(message.proposalId);
+        await diff.showProposal(message.proposalId);
         break;
       case "complete":
         await this.complete(message);
@@ -380,8 +397,15 @@ export class ChatSurface implements vscode.Disposable {
   private async context(): Promise<void> {
     if (!this.session) return;
     const usage = await this.owner.sessions.request<ContextUsage>(METHODS.sessionContext, { sessionId: this.session.sessionId });
-    const rows = Object.entries(usage.tokens).filter(([, tokens]) => tokens > 0).map(([name, tokens]) => ({ label: CONTEXT_PARTS[name] ?? name, value: count(tokens), share: tokens / Math.max(1, usage.window) }));
-    this.post({ type: "facts", title: `Context: ${count(usage.used)} of ${count(usage.window)} tokens`, rows, note: `Compacts by itself at ${count(usage.autoCompactAt)} tokens; /compact does it now.` });
+    const rows = Object.entries(usage.tokens)
+      .filter(([, tokens]) => tokens > 0)
+      .map(([name, tokens]) => ({ label: CONTEXT_PARTS[name] ?? name, value: count(tokens), share: tokens / Math.max(1, usage.window) }));
+    this.post({
+      type: "facts",
+      title: `Context: ${count(usage.used)} of ${count(usage.window)} tokens`,
+      rows,
+      note: `Compacts by itself at ${count(usage.autoCompactAt)} tokens; /compact does it now.`,
+    });
   }
 
   private async cost(): Promise<void> {
@@ -399,7 +423,9 @@ export class ChatSurface implements vscode.Disposable {
       return;
     }
     const fence = "`".repeat(Math.max(3, ...[...code.matchAll(/`+/g)].map((run) => run[0].length + 1)));
-    await this.send({ text: `Apply this code to ${vscode.workspace.asRelativePath(editor.document.uri)}:\n\n${fence}\n${code}\n${fence}`, mentions: [{ uri: editor.document.uri.toString() }] });
+    await this.send({
+      text: `Apply this code to ${vscode.workspace.asRelativePath(editor.document.uri)}:\n\n${fence}\n${code}\n${fence}`,
+      mentions: [{ uri: editor.document.uri.toString() }],
+    });
   }
 }
-

@@ -6,6 +6,7 @@ import { ChatSurface, type ChatMessage } from "./chatSurface";
 import type { LiveSession } from "./liveSession";
 import type { Json } from "./protocol";
 import type { Review } from "./review";
+import type { ReviewDiff } from "./reviewDiff";
 import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";
 import { setting, startingMode } from "./settings";
@@ -31,6 +32,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     readonly server: ServerProcess,
     readonly sessions: Sessions,
     readonly review: Review,
+    readonly diff: ReviewDiff,
   ) {
     this.disposables.push(
       this.hid,
@@ -162,7 +164,15 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   surroundings(): Extract<ToView, { type: "surroundings" }>["value"] {
     const models = [setting("model", ""), ...this.context.globalState.get<string[]>(RECENT_MODELS, []), this.server.status?.model ?? ""].filter(Boolean);
-    return { server: this.server.panel, banners: this.server.banners(), models: [...new Set(models)], model: this.server.status?.model ?? "", roots: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath + path.sep), showThinking: setting("chat.showThinking", false), sendWithEnter: setting("chat.sendWithEnter", true) };
+    return {
+      server: this.server.panel,
+      banners: this.server.banners(),
+      models: [...new Set(models)],
+      model: this.server.status?.model ?? "",
+      roots: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath + path.sep),
+      showThinking: setting("chat.showThinking", false),
+      sendWithEnter: setting("chat.sendWithEnter", true),
+    };
   }
 
   async remember(model: string): Promise<void> {

@@ -8,6 +8,7 @@ import { choosePython } from "./pythonChoice";
 import { openReport } from "./report";
 import type { Review } from "./review";
 import type { ReviewDiff } from "./reviewDiff";
+import { fileOf, type ReviewText } from "./reviewText";
 import type { ReviewNode } from "./reviewTree";
 import type { Secrets } from "./secrets";
 import type { ServerProcess } from "./serverProcess";
@@ -22,16 +23,27 @@ export interface Parts {
   chat: ChatView;
   review: Review;
   diff: ReviewDiff;
+  text: ReviewText;
   waiting: Waiting;
   actions: Actions;
   secrets: Secrets;
 }
 
-type Target = string | vscode.CommentThread | vscode.CommentReply | vscode.Comment | ReviewNode | vscode.Uri | undefined;
+type Target = string | ReviewNode | vscode.Uri | undefined;
 
 export function registerCommands(parts: Parts): vscode.Disposable {
-  const { actions, chat, context, diff, review, secrets, server, sessions, waiting } = parts;
-  const hunk = (target: Target): string | undefined => hunkOf(target, review);
+  const { actions, chat, context, diff, review, secrets, server, sessions, text, waiting } = parts;
+  const hunk = (target: Target): string | undefined => hunkOf(target, diff);
+  const moveOn = async (decide: () => Promise<void>): Promise<void> => {
+    const editor = vscode.window.activeTextEditor;
+    await decide();
+    await diff.goOn(editor);
+  };
+  /** With lines of the hunk selected in its review, those alone are taken. */
+  const accept = (id: string, message?: string): Promise<void> => {
+    const newText = diff.selected(id)?.newText;
+    return moveOn(() => review.decide(id, "accept", { ...(newText === undefined ? {} : { newText }), ...(message ? { message } : {}) }));
+  };
   // The side bar's own buttons mean the chat they stand over, whichever was used last.
   const inSideBar = (act: () => unknown) => (): unknown => (chat.useSideBar(), act());
   const openInTab = (): unknown => chat.openTab(chat.currentSession());
@@ -61,27 +73,31 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     "assent.document": () => actions.runHere("document"),
     "assent.askSelection": () => actions.askAboutSelection(),
     // The explorer passes the row and all chosen ones as a list, source control each chosen one by itself.
-    "assent.addFile": (row?: FileRow, ...rest: (FileRow | FileRow[])[]) => actions.addFile(row, Array.isArray(rest[0]) ? rest[0] : row && rest.length ? [row, ...(rest as FileRow[])] : []),
+    "assent.addFile": (row?: FileRow, ...rest: (FileRow | FileRow[])[]) =>
+      actions.addFile(row, Array.isArray(rest[0]) ? rest[0] : row && rest.length ? [row, ...(rest as FileRow[])] : []),
     "assent.inlinePrompt": () => actions.inlinePrompt(),
     "assent.terminalSelection": () => actions.terminalSelection(),
     "assent.commitMessage": (source?: { rootUri?: vscode.Uri }) => actions.commitMessage(source),
 
-    "assent.review.accept": (target?: Target) => onHunk(hunk(target), (id) => review.decide(id, "accept")),
-    "assent.review.reject": (target?: Target) => onHunk(hunk(target), (id) => review.decide(id, "reject")),
-    "assent.review.rejectWithReason": (reply: vscode.CommentReply) => inThread(hunk(reply), (id) => review.decide(id, "reject", { message: reply.text })),
-    "assent.review.acceptWithNote": (reply: vscode.CommentReply) => inThread(hunk(reply), (id) => review.decide(id, "accept", { message: reply.text })),
-    "assent.review.edit": (target?: Target) => onHunk(hunk(target), (id) => review.startEditing(id)),
-    "assent.review.saveEdit": (comment: vscode.Comment & { hunkId?: string }) => inThread(hunk(comment), (id) => review.decide(id, "edit", { newText: bodyOf(comment) })),
-    "assent.review.cancelEdit": (comment: vscode.Comment & { hunkId?: string }) => inThread(hunk(comment), (id) => review.stopEditing(id)),
-    "assent.review.focusThread": (target?: Target) => onHunk(hunk(target), (id) => review.focusThread(id)),
-    "assent.review.open": (proposalId: string, hunkId?: string) => review.show(proposalId, hunkId),
-    "assent.review.next": () => review.step(1),
-    "assent.review.previous": () => review.step(-1),
-    "assent.review.acceptFile": (target?: Target) => review.decideAll(fileOf(target, review), "accept"),
-    "assent.review.rejectFile": (target?: Target) => review.decideAll(fileOf(target, review), "reject"),
+    "assent.review.accept": (target?: Target) => onHunk(hunk(target), (id) => accept(id)),
+    "assent.review.acceptSelection": (target?: Target) =>
+      onHunk(hunk(target), (id) => (diff.selected(id) ? accept(id) : void vscode.window.showInformationMessage("Assent: select proposed lines in a review first."))),
+    "assent.review.acceptWithNote": (target?: Target) => onHunk(hunk(target), (id) => withWords("Accept with a note", "A note for the model", (message) => accept(id, message))),
+    "assent.review.reject": (target?: Target) => onHunk(hunk(target), (id) => moveOn(() => review.decide(id, "reject"))),
+    "assent.review.rejectWithReason": (target?: Target) =>
+      onHunk(hunk(target), (id) => withWords("Reject", "A reason for the model", (message) => moveOn(() => review.decide(id, "reject", { message })))),
+    "assent.review.edit": (target?: Target) => onHunk(hunk(target), (id) => diff.show(id)),
+    "assent.review.dropDraft": (target?: Target) => onHunk(hunk(target), (id) => text.dropDraft(id)),
+    "assent.review.showReason": (target?: Target) => onHunk(hunk(target), (id) => void vscode.window.showInformationMessage(review.find(id)?.proposal.reason ?? "")),
+    "assent.review.open": (proposalId: string, hunkId?: string) => (hunkId ? diff.show(hunkId) : diff.showProposal(proposalId)),
+    "assent.review.next": () => diff.step(1),
+    "assent.review.previous": () => diff.step(-1),
+    "assent.review.acceptFile": (target?: Target) => moveOn(() => review.decideAll(fileTarget(target, review), "accept")),
+    "assent.review.rejectFile": (target?: Target) => moveOn(() => review.decideAll(fileTarget(target, review), "reject")),
     "assent.review.acceptAll": () => review.decideAll(review.list(), "accept"),
     "assent.review.rejectAll": () => review.decideAll(review.list(), "reject"),
-    "assent.review.diff": (target?: string | ReviewNode) => diff.open(typeof target === "string" ? target : (target?.proposal.proposalId ?? fileOf(undefined, review)[0]?.proposalId ?? "")),
+    "assent.review.diff": (target?: string | ReviewNode) =>
+      diff.showProposal(typeof target === "string" ? target : (target?.proposal.proposalId ?? fileTarget(undefined, review)[0]?.proposalId ?? "")),
     "assent.review.diffAll": () => diff.openAll(),
 
     "assent.setApiKey": () => secrets.ask(),
@@ -109,35 +125,28 @@ function guarded(server: ServerProcess, run: (...args: unknown[]) => unknown): (
   };
 }
 
-/** A thread that goes away takes the focus with it when it had it; the editor gets it back. */
-async function inThread(hunkId: string | undefined, act: (hunkId: string) => unknown): Promise<void> {
-  await onHunk(hunkId, act);
-  await vscode.commands.executeCommand("workbench.action.focusActiveEditorGroup");
-}
-
 async function onHunk(hunkId: string | undefined, act: (hunkId: string) => unknown): Promise<void> {
   if (hunkId) await act(hunkId);
   else void vscode.window.showInformationMessage("Assent: there is no hunk to decide here.");
 }
 
-/** Lenses pass the id, thread icons the thread, reply buttons thread and text, lists their node, keys nothing. */
-function hunkOf(target: Target, review: Review): string | undefined {
+/** Asks for a few words; closing the box does nothing. */
+async function withWords(title: string, prompt: string, act: (words: string) => Promise<void>): Promise<void> {
+  const words = await vscode.window.showInputBox({ title: `Assent: ${title}`, prompt });
+  if (words !== undefined) await act(words.trim());
+}
+
+/** Lenses pass the id, lists their node, keys and titles nothing. */
+function hunkOf(target: Target, diff: ReviewDiff): string | undefined {
   if (typeof target === "string") return target;
-  if (!target || target instanceof vscode.Uri) return review.hunkAtCursor();
-  if ("hunkId" in target && typeof target.hunkId === "string") return target.hunkId;
-  if ("proposal" in target) return target.hunk?.hunkId;
-  if ("thread" in target) return review.hunkOfThread(target.thread);
-  if ("comments" in target) return review.hunkOfThread(target);
-  return review.hunkAtCursor();
+  if (target && "proposal" in target) return target.hunk?.hunkId;
+  return diff.hunkAtCursor();
 }
 
-function fileOf(target: Target, review: Review): Proposal[] {
+function fileTarget(target: Target, review: Review): Proposal[] {
   if (target && typeof target === "object" && "proposal" in target) return review.list().filter((each) => each.uri === target.proposal.uri);
-  return review.ofFile(target instanceof vscode.Uri ? target : vscode.window.activeTextEditor?.document.uri);
-}
-
-function bodyOf(comment: vscode.Comment): string {
-  return typeof comment.body === "string" ? comment.body : comment.body.value;
+  const uri = target instanceof vscode.Uri ? target : vscode.window.activeTextEditor?.document.uri;
+  return uri ? review.ofFile(fileOf(uri)) : [];
 }
 
 async function choose(context: vscode.ExtensionContext, server: ServerProcess): Promise<void> {

@@ -6,7 +6,8 @@
  */
 import * as vscode from "vscode";
 import type { ChatView } from "./chatView";
-import { PROPOSED, type Review } from "./review";
+import type { Review } from "./review";
+import { REVIEW } from "./reviewText";
 import type { Sessions } from "./sessions";
 import type { Waiting } from "./waiting";
 
@@ -39,13 +40,16 @@ export class ContextKeys implements vscode.Disposable {
 
   private tell(): void {
     const paths = this.review.list().flatMap((proposal) => pathsOf(vscode.Uri.parse(proposal.uri)));
-    this.set("assent.running", this.sessions.all().some((session) => session.data.running));
+    this.set(
+      "assent.running",
+      this.sessions.all().some((session) => session.data.running),
+    );
     this.set("assent.hasChat", this.chat.currentSession() !== undefined);
     this.set("assent.waiting", this.waiting.count() > 0);
     this.set("assent.hasHunks", paths.length > 0);
     this.set("assent.hunkPaths", [...new Set(paths)]);
     // In the editor of several diffs the workbench names no resource.
-    this.set("assent.inAllChanges", vscode.window.activeTextEditor?.document.uri.scheme === PROPOSED);
+    this.set("assent.inAllChanges", vscode.window.activeTextEditor?.document.uri.scheme === REVIEW);
   }
 
   private set(key: string, value: boolean | string[]): void {

@@ -64,7 +64,14 @@ export class EditorQueries {
   private async workspaceSymbols(query: string, client: LanguageClient): Promise<Answer> {
     const symbols = (await vscode.commands.executeCommand<vscode.SymbolInformation[] | undefined>("vscode.executeWorkspaceSymbolProvider", query)) ?? [];
     const code = client.code2ProtocolConverter;
-    return found(symbols.map((symbol) => ({ name: symbol.name, kind: symbol.kind + 1, containerName: symbol.containerName, location: { uri: code.asUri(symbol.location.uri), range: code.asRange(symbol.location.range) } })));
+    return found(
+      symbols.map((symbol) => ({
+        name: symbol.name,
+        kind: symbol.kind + 1,
+        containerName: symbol.containerName,
+        location: { uri: code.asUri(symbol.location.uri), range: code.asRange(symbol.location.range) },
+      })),
+    );
   }
 
   /** What the editor's providers say. They cannot be told from "no provider" when they say nothing. */
@@ -80,7 +87,10 @@ export class EditorQueries {
         return found(locations(await run<vscode.Location[]>("vscode.executeReferenceProvider", position), client));
       case "hover": {
         const hovers = (await run<vscode.Hover[]>("vscode.executeHoverProvider", position)) ?? [];
-        const markdown = hovers.flatMap((hover) => hover.contents.map(markdownOf)).filter(Boolean).join("\n\n");
+        const markdown = hovers
+          .flatMap((hover) => hover.contents.map(markdownOf))
+          .filter(Boolean)
+          .join("\n\n");
         return markdown ? { value: { markdown } } : { status: "noServer", value: null };
       }
       case "symbols":
@@ -92,7 +102,9 @@ export class EditorQueries {
       case "codeActions": {
         const range = query.range ? client.protocol2CodeConverter.asRange(query.range) : new vscode.Range(position, position);
         const actions = (await run<(vscode.CodeAction | vscode.Command)[]>("vscode.executeCodeActionProvider", range, undefined, 20)) ?? [];
-        const value = actions.filter((action): action is vscode.CodeAction => "kind" in action && !ours(action)).map((action) => ({ title: action.title, kind: action.kind?.value, ...(action.edit ? { edit: workspaceEdit(action.edit, client) } : {}) }));
+        const value = actions
+          .filter((action): action is vscode.CodeAction => "kind" in action && !ours(action))
+          .map((action) => ({ title: action.title, kind: action.kind?.value, ...(action.edit ? { edit: workspaceEdit(action.edit, client) } : {}) }));
         return found(value);
       }
       case "format": {
@@ -159,7 +171,11 @@ function workspaceEdit(edit: vscode.WorkspaceEdit, client: LanguageClient): Json
 
 function locations(list: (vscode.Location | vscode.LocationLink)[] | undefined, client: LanguageClient): Json[] {
   const code = client.code2ProtocolConverter;
-  return (list ?? []).map((each) => ("targetUri" in each ? { uri: code.asUri(each.targetUri), range: code.asRange(each.targetSelectionRange ?? each.targetRange) } : { uri: code.asUri(each.uri), range: code.asRange(each.range) }));
+  return (list ?? []).map((each) =>
+    "targetUri" in each
+      ? { uri: code.asUri(each.targetUri), range: code.asRange(each.targetSelectionRange ?? each.targetRange) }
+      : { uri: code.asUri(each.uri), range: code.asRange(each.range) },
+  );
 }
 
 function symbolOf(symbol: vscode.DocumentSymbol, client: LanguageClient): Json {
@@ -195,7 +211,14 @@ function openEditors(client: LanguageClient): Json[] {
     .filter((document) => open.has(document.uri.toString()))
     .map((document) => {
       const uri = document.uri.toString();
-      return { uri: client.code2ProtocolConverter.asUri(document.uri), version: document.version, active: uri === active, visible: visible.has(uri), dirty: document.isDirty, languageId: document.languageId };
+      return {
+        uri: client.code2ProtocolConverter.asUri(document.uri),
+        version: document.version,
+        active: uri === active,
+        visible: visible.has(uri),
+        dirty: document.isDirty,
+        languageId: document.languageId,
+      };
     });
 }
 

@@ -1,5 +1,5 @@
 /** Wires the parts together; each owns its surface. */
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 import { Actions, isActionData } from "./actions";
 import { ChatView } from "./chatView";
 import { registerCommands } from "./commands";
@@ -7,7 +7,9 @@ import { ContextKeys } from "./contextKeys";
 import { EditorQueries } from "./editorQueries";
 import { Review } from "./review";
 import { ReviewDiff } from "./reviewDiff";
+import { ReviewHints } from "./reviewHints";
 import { ReviewMemory } from "./reviewMemory";
+import { ReviewText } from "./reviewText";
 import { ReviewTree } from "./reviewTree";
 import { Secrets } from "./secrets";
 import { ServerProcess } from "./serverProcess";
@@ -32,12 +34,29 @@ export function activate(context: vscode.ExtensionContext): void {
   server.handle((client) => queries.register(client));
   const sessions = new Sessions(server);
   const review = new Review(sessions);
-  const diff = new ReviewDiff(review);
+  const text = new ReviewText(review);
+  review.useDrafts(text);
+  const diff = new ReviewDiff(review, text);
+  const hints = new ReviewHints(review);
   const tree = new ReviewTree(review);
-  const chat = new ChatView(context, server, sessions, review);
-  const waiting = new Waiting(sessions, chat, review);
+  const chat = new ChatView(context, server, sessions, review, diff);
+  const waiting = new Waiting(sessions, chat, review, diff);
   const actions = new Actions(server, sessions, chat);
   const statusBar = new StatusBar(server, sessions, review);
-  context.subscriptions.push(server, sessions, review, diff, tree, chat, waiting, statusBar, new ContextKeys(sessions, chat, review, waiting), new ReviewMemory(context.workspaceState, sessions, review, server), registerCommands({ context, server, sessions, chat, review, diff, waiting, actions, secrets }));
+  context.subscriptions.push(
+    server,
+    sessions,
+    review,
+    text,
+    diff,
+    hints,
+    tree,
+    chat,
+    waiting,
+    statusBar,
+    new ContextKeys(sessions, chat, review, waiting),
+    new ReviewMemory(context.workspaceState, sessions, review, server),
+    registerCommands({ context, server, sessions, chat, review, text, diff, waiting, actions, secrets }),
+  );
   void server.start();
 }

@@ -9,7 +9,12 @@ import type { Machine } from "./serverCommand";
 /** The machine as seen from a neutral folder, without the programs of the workspace. */
 export const machineIn = (cwd: string): Machine => ({
   platform: process.platform,
-  find: async (name) => findProgram(name, process.env["PATH"] ?? "", (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath)),
+  find: async (name) =>
+    findProgram(
+      name,
+      process.env["PATH"] ?? "",
+      (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath),
+    ),
   exists: (file) =>
     access(file).then(
       () => true,

@@ -13,8 +13,16 @@ const BROWSE = "Browse…";
 
 export async function choosePython(machine: Machine, present: string): Promise<string | undefined> {
   const found = await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: "Looking for Python" }, () => listPythons(machine));
-  const rows: vscode.QuickPickItem[] = found.map(({ path, version, usable }) => ({ label: path, description: `Python ${version}${path === present ? ", in use" : ""}`, ...(usable ? {} : { detail: "too old" }) }));
-  const chosen = await vscode.window.showQuickPick([...rows, { label: "", kind: vscode.QuickPickItemKind.Separator }, { label: TYPE }, { label: BROWSE }], { title: TITLE, placeHolder: "The interpreter that runs the Assent server", ignoreFocusOut: true });
+  const rows: vscode.QuickPickItem[] = found.map(({ path, version, usable }) => ({
+    label: path,
+    description: `Python ${version}${path === present ? ", in use" : ""}`,
+    ...(usable ? {} : { detail: "too old" }),
+  }));
+  const chosen = await vscode.window.showQuickPick([...rows, { label: "", kind: vscode.QuickPickItemKind.Separator }, { label: TYPE }, { label: BROWSE }], {
+    title: TITLE,
+    placeHolder: "The interpreter that runs the Assent server",
+    ignoreFocusOut: true,
+  });
   switch (chosen?.label) {
     case undefined:
       return undefined;

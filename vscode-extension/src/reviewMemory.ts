@@ -1,5 +1,5 @@
 /** Which conversations have edits that nobody has decided on: after a reload they are opened again, so that none is lost from sight. */
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 import type { Review } from "./review";
 import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";

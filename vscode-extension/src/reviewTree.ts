@@ -3,7 +3,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Hunk, Proposal } from "./protocol";
 import type { Review } from "./review";
-import { countLines, openHunks } from "./reviewModel";
+import { isIn, openHunks, sizeOf } from "./reviewModel";
 
 export type ReviewNode = { proposal: Proposal; hunk?: Hunk };
 
@@ -39,11 +39,11 @@ export class ReviewTree implements vscode.TreeDataProvider<ReviewNode>, vscode.D
       return item;
     }
     const { hunk } = node;
-    const item = new vscode.TreeItem(`Line ${hunk.range.start.line + 1}: -${countLines(hunk.oldText)} +${countLines(hunk.newText)}`);
+    const item = new vscode.TreeItem(`Line ${hunk.range.start.line + 1}: ${sizeOf(hunk)}`);
     item.id = hunk.hunkId;
     item.description = [hunk.state === "pending" ? "" : hunk.state, hunk.newText.trim().split("\n", 1)[0] ?? ""].filter(Boolean).join(" · ");
-    item.iconPath = new vscode.ThemeIcon(hunk.state === "conflict" ? "warning" : hunk.state === "landed" ? "check" : "diff-modified");
-    item.contextValue = hunk.state;
+    item.iconPath = new vscode.ThemeIcon(hunk.state === "conflict" ? "warning" : isIn(hunk) ? "check" : "diff-modified");
+    item.contextValue = isIn(hunk) ? "landed" : hunk.state;
     item.command = { command: "assent.review.open", title: "Open", arguments: [node.proposal.proposalId, hunk.hunkId] };
     return item;
   }

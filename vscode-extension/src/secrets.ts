@@ -8,9 +8,13 @@ export class Secrets {
 
   constructor(private readonly storage: vscode.SecretStorage) {
     this.onDidChange = (listener, self, disposables) =>
-      storage.onDidChange((event) => {
-        if (event.key === NAME) listener.call(self, event);
-      }, undefined, disposables);
+      storage.onDidChange(
+        (event) => {
+          if (event.key === NAME) listener.call(self, event);
+        },
+        undefined,
+        disposables,
+      );
   }
 
   async key(): Promise<string | undefined> {

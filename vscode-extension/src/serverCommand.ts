@@ -58,10 +58,15 @@ const MODULE = [...ISOLATED, "-m", "assent.cli.main", ...SERVE];
 export async function findServer(machine: Machine, settings: ServerSettings, bundle: Bundle): Promise<Found> {
   if (settings.path) {
     const program = await machine.find(settings.path);
-    if (!program) return failed(`The server at ${settings.path} was not found`, "Set assent.server.path to a full path, or clear it to let Assent find its server.", "openSettings");
+    if (!program)
+      return failed(`The server at ${settings.path} was not found`, "Set assent.server.path to a full path, or clear it to let Assent find its server.", "openSettings");
     const answer = await machine.run(program, ["--version"]);
     if (answer.code === 0) return ready(program, SERVE, "the setting assent.server.path");
-    return failed(`The server at ${settings.path} does not start`, `${firstLine(answer.stderr) || "It could not be run."} Correct the setting assent.server.path, or clear it to let Assent find its server.`, "openSettings");
+    return failed(
+      `The server at ${settings.path} does not start`,
+      `${firstLine(answer.stderr) || "It could not be run."} Correct the setting assent.server.path, or clear it to let Assent find its server.`,
+      "openSettings",
+    );
   }
   if (settings.python) {
     const python = await machine.find(settings.python);
@@ -69,11 +74,14 @@ export async function findServer(machine: Machine, settings: ServerSettings, bun
     if (!found) return failed(`${settings.python} is not a Python interpreter`, "Correct the setting assent.server.python, or clear it to let Assent find one.", "openSettings");
     if (!newEnough(found.version)) return tooOld([`${settings.python} is Python ${found.version.join(".")}`]);
     if (found.server) return ready(python, MODULE, "the setting assent.server.python");
-    return bundle.wheel ? installed(machine, bundle, python) : failed(`Assent is not installed for ${settings.python}`, `Run: ${settings.python} -m pip install assent-lsp`, "choosePython");
+    return bundle.wheel
+      ? installed(machine, bundle, python)
+      : failed(`Assent is not installed for ${settings.python}`, `Run: ${settings.python} -m pip install assent-lsp`, "choosePython");
   }
   const onPath = await machine.find("assent");
   if (onPath && (await machine.run(onPath, ["--version"])).code === 0) return ready(onPath, SERVE, "your PATH");
-  if (!bundle.wheel) return failed("The Assent server is not installed", "Install it with: pip install assent-lsp. Or set assent.server.python to an interpreter that has it.", "choosePython");
+  if (!bundle.wheel)
+    return failed("The Assent server is not installed", "Install it with: pip install assent-lsp. Or set assent.server.python to an interpreter that has it.", "choosePython");
   return findPython(machine, bundle);
 }
 
@@ -87,7 +95,11 @@ async function findPython(machine: Machine, bundle: Bundle): Promise<Found> {
     old.push(`${name} is Python ${found.version.join(".")}`);
   }
   if (old.length > 0) return tooOld(old);
-  return failed("Assent needs Python, and none was found", `Install Python ${OLDEST.join(".")} or newer, then reload this window. If you have one already, choose it.`, "choosePython");
+  return failed(
+    "Assent needs Python, and none was found",
+    `Install Python ${OLDEST.join(".")} or newer, then reload this window. If you have one already, choose it.`,
+    "choosePython",
+  );
 }
 
 /** Every interpreter on the PATH, each once, for people to choose from. */

@@ -14,7 +14,7 @@ import { machineIn } from "./machine";
 import { findServer, installServer, type Bundle, type ServerCommand } from "./serverCommand";
 import { ServerRun } from "./serverRun";
 import { explain } from "./sessions";
-import { Secrets } from "./secrets";
+import { type Secrets } from "./secrets";
 import { editorSettings, serverSettings } from "./settings";
 
 const MAX_RESTARTS = 3;
@@ -146,7 +146,12 @@ export class ServerProcess implements vscode.Disposable {
       if (this.run !== run || run.gone) return; // it ended while it started, and its end is being dealt with
       this.run = undefined;
       await run.end();
-      this.fail("The Assent server did not start", explain(error).replace(/^./, (letter) => letter.toUpperCase()), ["retry", "log", "settings"], this.tail);
+      this.fail(
+        "The Assent server did not start",
+        explain(error).replace(/^./, (letter) => letter.toUpperCase()),
+        ["retry", "log", "settings"],
+        this.tail,
+      );
     }
   }
 
@@ -188,7 +193,12 @@ export class ServerProcess implements vscode.Disposable {
     const names = await readdir(folder).catch(() => [] as string[]);
     const name = names.find((each) => each.endsWith(".whl"));
     const wheel = name ? path.join(folder, name) : null;
-    const stamp = wheel ? createHash("sha256").update(await readFile(wheel)).digest("hex").slice(0, 12) : "none";
+    const stamp = wheel
+      ? createHash("sha256")
+          .update(await readFile(wheel))
+          .digest("hex")
+          .slice(0, 12)
+      : "none";
     return { wheel, stamp, venv: path.join(this.context.globalStorageUri.fsPath, "server") };
   }
 
@@ -243,18 +253,31 @@ export class ServerProcess implements vscode.Disposable {
     const now = Date.now();
     this.crashes = [...this.crashes.filter((at) => now - at < RESTART_WINDOW_MS), now];
     if (this.crashes.length <= MAX_RESTARTS) {
-      this.show({ kind: "starting", title: "The server stopped and is being restarted", detail: `Restart ${this.crashes.length} of ${MAX_RESTARTS}. Your conversation is saved.`, log: "", actions: [] });
+      this.show({
+        kind: "starting",
+        title: "The server stopped and is being restarted",
+        detail: `Restart ${this.crashes.length} of ${MAX_RESTARTS}. Your conversation is saved.`,
+        log: "",
+        actions: [],
+      });
       void this.begin(run.end());
       return;
     }
     this.starting = undefined;
     void run.end();
-    this.fail("The server keeps stopping", `It was restarted ${MAX_RESTARTS} times and stopped again. Your conversations are saved. The end of its log is below.`, ["retry", "log", "report"], this.tail);
+    this.fail(
+      "The server keeps stopping",
+      `It was restarted ${MAX_RESTARTS} times and stopped again. Your conversations are saved. The end of its log is below.`,
+      ["retry", "log", "report"],
+      this.tail,
+    );
   }
 
   private async tellTrust(): Promise<void> {
     for (const folder of vscode.workspace.workspaceFolders ?? []) {
-      await this.request(METHODS.trustSet, { uri: folder.uri.toString(), trusted: true, vouch: true } satisfies Json).catch((error: unknown) => this.log.warn(`trust: ${String(error)}`));
+      await this.request(METHODS.trustSet, { uri: folder.uri.toString(), trusted: true, vouch: true } satisfies Json).catch((error: unknown) =>
+        this.log.warn(`trust: ${String(error)}`),
+      );
     }
   }
 

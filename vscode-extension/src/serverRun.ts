@@ -95,7 +95,7 @@ function delay(ms: number): Promise<void> {
 
 class ClearableClient extends LanguageClient {
   /** Filled while the library's own constructor runs, so it has no initialiser of its own. */
-  private declare features: (StaticFeature | DynamicFeature<unknown>)[] | undefined;
+  declare private features: (StaticFeature | DynamicFeature<unknown>)[] | undefined;
 
   override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
     (this.features ??= []).push(feature);

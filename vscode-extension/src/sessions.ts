@@ -313,7 +313,8 @@ export class Sessions implements vscode.Disposable {
       if (!session.epoch) continue;
       void this.attach(session).catch((error: unknown) => {
         // A server that went away again is the panel's to explain, and the next start comes by here once more.
-        if (error instanceof ResponseError && this.server.running) session.dispatch({ type: "notice", level: "error", text: `This conversation could not be restored. ${explain(error)}` });
+        if (error instanceof ResponseError && this.server.running)
+          session.dispatch({ type: "notice", level: "error", text: `This conversation could not be restored. ${explain(error)}` });
       });
     }
   }

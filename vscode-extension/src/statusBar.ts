@@ -64,4 +64,15 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-const INTERESTING = new Set(["status", "turnStarted", "turnFinished", "usage", "compacting", "compacted", "permissionResolved", "elicitationResolved", "reviewPending", "editResolved"]);
+const INTERESTING = new Set([
+  "status",
+  "turnStarted",
+  "turnFinished",
+  "usage",
+  "compacting",
+  "compacted",
+  "permissionResolved",
+  "elicitationResolved",
+  "reviewPending",
+  "editResolved",
+]);

@@ -23,13 +23,15 @@ export interface StatusWords {
 export function statusText(facts: Facts): StatusWords {
   const cost = facts.costUsd > 0 ? ` $${facts.costUsd.toFixed(2)}` : "";
   const model = facts.offline ? "offline stand-in" : facts.model;
-  const tooltip = (line: string): string => [line, facts.hunks ? `${facts.hunks} hunks to review` : "", model ? `Model: ${model}` : "", cost ? `Cost:${cost}` : ""].filter(Boolean).join("\n");
+  const tooltip = (line: string): string =>
+    [line, facts.hunks ? `${facts.hunks} hunks to review` : "", model ? `Model: ${model}` : "", cost ? `Cost:${cost}` : ""].filter(Boolean).join("\n");
   if (facts.server === "failed") return words("$(error) Assent", facts.title, "assent.chat.focus", "error", facts.title);
   if (facts.server === "starting") return words("$(loading~spin) Assent", "Starting", "assent.chat.focus", undefined, "starting");
   if (facts.waiting > 0) return words(`$(bell-dot) Assent waits for you${cost}`, tooltip("Waiting for your answer"), "assent.showWaiting", "warning", "waiting for your answer");
   if (facts.compacting) return words(`$(loading~spin) Assent: compacting${cost}`, tooltip("Compacting the conversation"), "assent.chat.focus", undefined, "compacting");
   if (facts.running > 0) return words(`$(loading~spin) Assent: working${cost}`, tooltip("Working"), "assent.chat.focus", undefined, "working");
-  if (facts.hunks > 0) return words(`$(diff) Assent: ${facts.hunks} to review${cost}`, tooltip("Edits wait for review"), "assent.review.next", undefined, `${facts.hunks} hunks to review`);
+  if (facts.hunks > 0)
+    return words(`$(diff) Assent: ${facts.hunks} to review${cost}`, tooltip("Edits wait for review"), "assent.review.next", undefined, `${facts.hunks} hunks to review`);
   return words(`$(sparkle) Assent${cost}`, tooltip("Ready"), "assent.chat.focus", undefined, "ready");
 }
 

@@ -4,7 +4,13 @@ import * as vscode from "vscode";
 import { METHODS, type TrustItem, type TrustState } from "./protocol";
 import type { ServerProcess } from "./serverProcess";
 
-const KINDS: Record<TrustItem["kind"], string> = { hook: "runs a program on", mcpServer: "starts the MCP server", env: "sets the variable", rule: "never asks for", setting: "sets" };
+const KINDS: Record<TrustItem["kind"], string> = {
+  hook: "runs a program on",
+  mcpServer: "starts the MCP server",
+  env: "sets the variable",
+  rule: "never asks for",
+  setting: "sets",
+};
 
 interface Choice extends vscode.QuickPickItem {
   act: "restrict" | "trust" | "show";
@@ -12,8 +18,13 @@ interface Choice extends vscode.QuickPickItem {
 
 export async function askTrust(server: ServerProcess, folder: vscode.WorkspaceFolder): Promise<void> {
   const uri = folder.uri.toString();
-  const state = (await server.request(METHODS.trustGet, { uri })) as TrustState;
-  const chosen = await vscode.window.showQuickPick(choices(state), { title: `What trusting ${folder.name} would activate`, placeHolder: "Nothing of this runs until you trust it", matchOnDetail: true, ignoreFocusOut: true });
+  const state = await server.request<TrustState>(METHODS.trustGet, { uri });
+  const chosen = await vscode.window.showQuickPick(choices(state), {
+    title: `What trusting ${folder.name} would activate`,
+    placeHolder: "Nothing of this runs until you trust it",
+    matchOnDetail: true,
+    ignoreFocusOut: true,
+  });
   if (chosen?.act === "show") return void (await vscode.window.showTextDocument(vscode.Uri.from({ scheme: "assent", path: `/trust/${folder.uri.fsPath}.md` }), { preview: true }));
   if (chosen?.act !== "trust") return;
   try {

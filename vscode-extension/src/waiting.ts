@@ -8,6 +8,7 @@ import { hunkCount } from "../shared/content";
 import { Notices } from "./notices";
 import type { PermissionAsk } from "./protocol";
 import type { Review } from "./review";
+import type { ReviewDiff } from "./reviewDiff";
 import type { Sessions } from "./sessions";
 import { setting } from "./settings";
 
@@ -19,6 +20,7 @@ export class Waiting implements vscode.Disposable {
     private readonly sessions: Sessions,
     private readonly chat: ChatView,
     private readonly review: Review,
+    private readonly diff: ReviewDiff,
   ) {
     this.notices = new Notices({
       focused: () => vscode.window.state.focused,
@@ -52,7 +54,7 @@ export class Waiting implements vscode.Disposable {
 
   async allow(): Promise<void> {
     const ask = await this.pick();
-    if (ask) this.sessions.answerAsk(ask.askId, { decision: "allow", scope: "once" });
+    if (ask) this.sessions.answerAsk(ask.askId, this.review.withDrafts(ask, { decision: "allow", scope: "once" }));
   }
 
   async deny(): Promise<void> {
@@ -73,7 +75,7 @@ export class Waiting implements vscode.Disposable {
     const sessionId = this.sessions.pendingAsks()[0]?.sessionId ?? this.sessions.pendingElicits()[0]?.sessionId;
     const proposalId = this.sessions.pendingReviews()[0]?.proposalId;
     if (sessionId) await this.chat.showSession(sessionId);
-    else if (proposalId) await this.review.show(proposalId);
+    else if (proposalId) await this.diff.showProposal(proposalId);
   }
 
   dispose(): void {
@@ -83,7 +85,9 @@ export class Waiting implements vscode.Disposable {
   private changed(): void {
     const asks = this.sessions.pendingAsks().map((ask) => ({ id: ask.askId, sessionId: ask.sessionId, text: `Assent asks: ${ask.title || ask.tool}` }));
     const elicits = this.sessions.pendingElicits().map((elicit) => ({ id: elicit.elicitId, sessionId: elicit.sessionId, text: `Assent has a question: ${elicit.message}` }));
-    const reviews = this.sessions.pendingReviews().map((each) => ({ id: each.proposalId, sessionId: each.sessionId, text: `Assent waits for your review of ${hunkCount(each.hunks.length)}.` }));
+    const reviews = this.sessions
+      .pendingReviews()
+      .map((each) => ({ id: each.proposalId, sessionId: each.sessionId, text: `Assent waits for your review of ${hunkCount(each.hunks.length)}.` }));
     this.notices.waiting([...asks, ...elicits, ...reviews]);
   }
 }

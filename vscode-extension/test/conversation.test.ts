@@ -5,7 +5,10 @@ import { Conversation, emptyConversation } from "../shared/conversation";
 import type { Action, Item } from "../shared/items";
 
 let seq = 0;
-const event = (value: AnyEvent, parentToolUseId?: string): Action => ({ type: "event", params: { sessionId: "s", seq: (seq += 1), event: value, ...(parentToolUseId ? { parentToolUseId } : {}) } });
+const event = (value: AnyEvent, parentToolUseId?: string): Action => ({
+  type: "event",
+  params: { sessionId: "s", seq: (seq += 1), event: value, ...(parentToolUseId ? { parentToolUseId } : {}) },
+});
 const play = (actions: Action[], conversation = new Conversation()): Conversation => {
   for (const action of actions) conversation.apply(action);
   return conversation;
@@ -16,11 +19,41 @@ const find = <K extends Item["kind"]>(conversation: Conversation, kind: K): Extr
   assert.ok(item, `no ${kind}`);
   return item as Extract<Item, { kind: K }>;
 };
-const result = { subtype: "success", isError: false, result: "ok", terminal: "completed", stopReason: "end_turn", numTurns: 1, durationMs: 5, durationApiMs: 4, totalCostUsd: 0.1, usage: { inputTokens: 1, outputTokens: 1, cacheCreationInputTokens: 0, cacheReadInputTokens: 0, webSearchRequests: 0 }, modelUsage: {}, permissionDenials: [], sessionId: "s" } as const;
-const ask: PermissionAsk = { requestId: "r1", sessionId: "s", turnId: "t", askId: "a1", toolUseId: "tool1", tool: "Bash", input: { command: "ls" }, title: "Run ls", reason: "", step: "mode", suggestions: [] };
+const result = {
+  subtype: "success",
+  isError: false,
+  result: "ok",
+  terminal: "completed",
+  stopReason: "end_turn",
+  numTurns: 1,
+  durationMs: 5,
+  durationApiMs: 4,
+  totalCostUsd: 0.1,
+  usage: { inputTokens: 1, outputTokens: 1, cacheCreationInputTokens: 0, cacheReadInputTokens: 0, webSearchRequests: 0 },
+  modelUsage: {},
+  permissionDenials: [],
+  sessionId: "s",
+} as const;
+const ask: PermissionAsk = {
+  requestId: "r1",
+  sessionId: "s",
+  turnId: "t",
+  askId: "a1",
+  toolUseId: "tool1",
+  tool: "Bash",
+  input: { command: "ls" },
+  title: "Run ls",
+  reason: "",
+  step: "mode",
+  suggestions: [],
+};
 
 test("deltas of one block grow one item and the closed message takes its place", () => {
-  const conversation = play([event({ type: "turnStarted", prompt: "hi" }), event({ type: "textDelta", blockId: "b1", text: "Hel" }), event({ type: "textDelta", blockId: "b1", text: "lo" })]);
+  const conversation = play([
+    event({ type: "turnStarted", prompt: "hi" }),
+    event({ type: "textDelta", blockId: "b1", text: "Hel" }),
+    event({ type: "textDelta", blockId: "b1", text: "lo" }),
+  ]);
   assert.deepEqual(find(conversation, "text"), { kind: "text", key: "b1", text: "Hello", streaming: true });
   play([event({ type: "message", role: "assistant", id: "b1", content: [{ type: "text", text: "Hello." }] })], conversation);
   assert.deepEqual(kinds(conversation), ["text"]);
@@ -39,16 +72,26 @@ test("the words the user sent become the stored message when the server echoes t
 test("the turn's start tells the id of the words that began it, and shows words from elsewhere", () => {
   const conversation = play([
     { type: "sent", queued: false, message: { clientMessageId: "c1", text: "hello", images: [], mentions: [], steer: false } },
-    event({ type: "turnStarted", prompt: [{ type: "text", text: "hello" }], messageId: "m1" } as AnyEvent),
-    event({ type: "turnStarted", prompt: [{ type: "text", text: "from another window" }], messageId: "m2" } as AnyEvent),
+    event({ type: "turnStarted", prompt: [{ type: "text", text: "hello" }], messageId: "m1" }),
+    event({ type: "turnStarted", prompt: [{ type: "text", text: "from another window" }], messageId: "m2" }),
     event({ type: "message", role: "user", id: "m2", content: [{ type: "text", text: "from another window" }] }),
   ]);
-  assert.deepEqual(conversation.data.items.map((item) => item.kind === "user" && [item.text, item.messageId]), [["hello", "m1"], ["from another window", "m2"]]);
+  assert.deepEqual(
+    conversation.data.items.map((item) => item.kind === "user" && [item.text, item.messageId]),
+    [
+      ["hello", "m1"],
+      ["from another window", "m2"],
+    ],
+  );
 });
 
 test("a subagent's usage adds to the cost and leaves the context meter alone", () => {
   const usage = { type: "usage", input: 1, output: 1, cacheRead: 0, cacheWrite: 0, contextWindow: 200, costUsd: 0.1 } as const;
-  const conversation = play([event({ type: "toolStarted", toolUseId: "p", tool: "Agent", input: {}, title: "Agent" }), event({ ...usage, contextTokens: 100 }), event({ ...usage, contextTokens: 5, costUsd: 0.3 }, "p")]);
+  const conversation = play([
+    event({ type: "toolStarted", toolUseId: "p", tool: "Agent", input: {}, title: "Agent" }),
+    event({ ...usage, contextTokens: 100 }),
+    event({ ...usage, contextTokens: 5, costUsd: 0.3 }, "p"),
+  ]);
   assert.deepEqual([conversation.data.usage?.contextTokens, conversation.data.usage?.costUsd], [100, 0.3]);
 });
 
@@ -60,7 +103,10 @@ test("a plan stays in the conversation once it is decided", () => {
 });
 
 test("messages meant for the model alone are not shown", () => {
-  const conversation = play([event({ type: "message", role: "user", id: "m1", content: [{ type: "text", text: "reminder" }], meta: { isMeta: true } }), event({ type: "message", role: "user", id: "m2", content: [{ type: "text", text: "reminder" }], meta: true })]);
+  const conversation = play([
+    event({ type: "message", role: "user", id: "m1", content: [{ type: "text", text: "reminder" }], meta: { isMeta: true } }),
+    event({ type: "message", role: "user", id: "m2", content: [{ type: "text", text: "reminder" }], meta: true }),
+  ]);
   assert.deepEqual(kinds(conversation), []);
 });
 
@@ -75,7 +121,13 @@ test("a message sent while it works waits in the queue and joins the conversatio
 test("a tool card goes from preparing to running to done with its output", () => {
   const conversation = play([event({ type: "toolPreparing", toolUseId: "tool1", tool: "Bash" }), event({ type: "toolInputDelta", toolUseId: "tool1", partialJson: '{"comm' })]);
   assert.equal(find(conversation, "tool").state, "preparing");
-  play([event({ type: "toolStarted", toolUseId: "tool1", tool: "Bash", input: { command: "ls" }, title: "Run ls" }), event({ type: "toolProgress", toolUseId: "tool1", text: "a.py\n" })], conversation);
+  play(
+    [
+      event({ type: "toolStarted", toolUseId: "tool1", tool: "Bash", input: { command: "ls" }, title: "Run ls" }),
+      event({ type: "toolProgress", toolUseId: "tool1", text: "a.py\n" }),
+    ],
+    conversation,
+  );
   assert.equal(find(conversation, "tool").state, "running");
   play([event({ type: "toolFinished", toolUseId: "tool1", isError: false, summary: "1 file", content: [{ type: "text", text: "a.py" }], durationMs: 12 })], conversation);
   const tool = find(conversation, "tool");
@@ -93,8 +145,14 @@ test("an ask is pending until it is resolved, and leaves a line that says how", 
 });
 
 test("an ask sent again after a reconnect replaces the old one", () => {
-  const conversation = play([{ type: "ask", ask }, { type: "ask", ask: { ...ask, requestId: "r2" } }]);
-  assert.deepEqual(conversation.data.asks.map((each) => each.requestId), ["r2"]);
+  const conversation = play([
+    { type: "ask", ask },
+    { type: "ask", ask: { ...ask, requestId: "r2" } },
+  ]);
+  assert.deepEqual(
+    conversation.data.asks.map((each) => each.requestId),
+    ["r2"],
+  );
   play([{ type: "withdrawn", requestId: "r2" }], conversation);
   assert.deepEqual(conversation.data.asks, []);
 });
@@ -115,7 +173,11 @@ test("a withdrawn prompt takes its whole turn with it", () => {
 });
 
 test("the end of a turn closes what was open", () => {
-  const conversation = play([event({ type: "textDelta", blockId: "b1", text: "x" }), event({ type: "toolPreparing", toolUseId: "t1", tool: "Read" }), event({ type: "turnFinished", result: { ...ended, permissionDenials: [] } })]);
+  const conversation = play([
+    event({ type: "textDelta", blockId: "b1", text: "x" }),
+    event({ type: "toolPreparing", toolUseId: "t1", tool: "Read" }),
+    event({ type: "turnFinished", result: { ...ended, permissionDenials: [] } }),
+  ]);
   assert.deepEqual(kinds(conversation), ["text", "tool", "end"]);
   assert.equal(find(conversation, "text").streaming, false);
   assert.equal(find(conversation, "tool").state, "stopped");
@@ -134,7 +196,9 @@ test("a stored history is shown as it was, tool results joined to their calls", 
 });
 
 test("a stored call without a result was not run", () => {
-  const conversation = Conversation.restored(emptyConversation(), [{ role: "assistant", id: "m2", content: [{ type: "tool_use", id: "t1", name: "Bash", input: { command: "make" } }] }]);
+  const conversation = Conversation.restored(emptyConversation(), [
+    { role: "assistant", id: "m2", content: [{ type: "tool_use", id: "t1", name: "Bash", input: { command: "make" } }] },
+  ]);
   assert.equal(find(conversation, "tool").state, "stopped");
 });
 
@@ -147,9 +211,16 @@ test("an older page goes before what is there", () => {
 });
 
 test("a subagent's work is told inside its parent's card", () => {
-  const conversation = play([event({ type: "toolStarted", toolUseId: "p", tool: "Agent", input: {}, title: "Agent" }), event({ type: "textDelta", blockId: "x", text: "looking" }, "p"), event({ type: "toolStarted", toolUseId: "c", tool: "Read", input: {}, title: "Read a.py" }, "p")]);
+  const conversation = play([
+    event({ type: "toolStarted", toolUseId: "p", tool: "Agent", input: {}, title: "Agent" }),
+    event({ type: "textDelta", blockId: "x", text: "looking" }, "p"),
+    event({ type: "toolStarted", toolUseId: "c", tool: "Read", input: {}, title: "Read a.py" }, "p"),
+  ]);
   assert.deepEqual(kinds(conversation), ["tool"]);
-  assert.deepEqual(find(conversation, "tool").children.map((child) => child.text), ["looking", "Read a.py"]);
+  assert.deepEqual(
+    find(conversation, "tool").children.map((child) => child.text),
+    ["looking", "Read a.py"],
+  );
 });
 
 test("rewinding drops the message and all after it", () => {
@@ -160,7 +231,10 @@ test("rewinding drops the message and all after it", () => {
     { role: "assistant", id: "m4", content: [{ type: "text", text: "2" }] },
   ]);
   conversation.apply({ type: "truncated", messageId: "m3" });
-  assert.deepEqual(conversation.data.items.map((item) => item.key), ["m1", "m2"]);
+  assert.deepEqual(
+    conversation.data.items.map((item) => item.key),
+    ["m1", "m2"],
+  );
 });
 
 test("only base64 images of known kinds are shown", () => {
@@ -198,15 +272,34 @@ test("the same actions give host and view the same state", () => {
 
 test("a message taken back leaves the queue and was never said, whoever took it back", () => {
   const sent = (id: string): Action => ({ type: "sent", queued: true, message: { clientMessageId: id, text: `words of ${id}`, images: [], mentions: [], steer: false } });
-  const conversation = play([event({ type: "turnStarted", prompt: "hi" }), sent("c1"), sent("c2"), sent("c3"), { type: "unqueued", clientMessageId: "c1" }, event({ type: "unqueued", clientMessageId: "c2" })]);
-  assert.deepEqual(conversation.data.queue.map((message) => message.clientMessageId), ["c3"]);
+  const conversation = play([
+    event({ type: "turnStarted", prompt: "hi" }),
+    sent("c1"),
+    sent("c2"),
+    sent("c3"),
+    { type: "unqueued", clientMessageId: "c1" },
+    event({ type: "unqueued", clientMessageId: "c2" }),
+  ]);
+  assert.deepEqual(
+    conversation.data.queue.map((message) => message.clientMessageId),
+    ["c3"],
+  );
   assert.deepEqual(kinds(conversation), []);
   play([event({ type: "dequeued", clientMessageId: "c3" })], conversation);
   assert.deepEqual([conversation.data.queue.length, find(conversation, "user").text], [0, "words of c3"]);
 });
 
 const ended: TurnResult = { ...result, permissionDenials: [] };
-const proposal = (state: "pending" | "accepted") => ({ proposalId: "p1", uri: "file:///a.py", version: 1, baseHash: "", tool: "Edit", reason: "", toolUseId: "tool1", hunks: [{ hunkId: "h1", range: { start: { line: 0, character: 0 }, end: { line: 1, character: 0 } }, oldText: "a\n", newText: "b\n", state }] });
+const proposal = (state: "pending" | "accepted") => ({
+  proposalId: "p1",
+  uri: "file:///a.py",
+  version: 1,
+  baseHash: "",
+  tool: "Edit",
+  reason: "",
+  toolUseId: "tool1",
+  hunks: [{ hunkId: "h1", range: { start: { line: 0, character: 0 }, end: { line: 1, character: 0 } }, oldText: "a\n", newText: "b\n", state }],
+});
 
 test("an edit that waits for its review is told until it is decided, and its call counts as waiting meanwhile", () => {
   const conversation = play([
@@ -235,20 +328,34 @@ test("mode, model, cost and context follow what the engine says, whatever event 
   assert.deepEqual(shown(), ["plan", "m1", 0.1, 90]);
   play([event({ type: "status", state: "running", mode: "default" }), event({ type: "status", state: "running", model: "m2" })], conversation);
   assert.deepEqual(shown(), ["default", "m2", 0.1, 90]);
-  play([event({ type: "compacted", trigger: "auto", tokensBefore: 90, tokensAfter: 20, summary: "" }), event({ type: "turnFinished", result: { ...ended, totalCostUsd: 0.15 } })], conversation);
+  play(
+    [event({ type: "compacted", trigger: "auto", tokensBefore: 90, tokensAfter: 20, summary: "" }), event({ type: "turnFinished", result: { ...ended, totalCostUsd: 0.15 } })],
+    conversation,
+  );
   assert.deepEqual(shown(), ["default", "m2", 0.15, 20]);
 });
 
 test("denials are counted for the turn they happened in", () => {
   const denial = (id: string) => ({ toolName: "Bash", toolUseId: id, toolInput: {} });
-  const turn = (call: string, denials: string[]): Action[] => [event({ type: "turnStarted", prompt: "x" }), event({ type: "toolPreparing", toolUseId: call, tool: "Bash" }), event({ type: "turnFinished", result: { ...ended, permissionDenials: denials.map(denial) } })];
+  const turn = (call: string, denials: string[]): Action[] => [
+    event({ type: "turnStarted", prompt: "x" }),
+    event({ type: "toolPreparing", toolUseId: call, tool: "Bash" }),
+    event({ type: "turnFinished", result: { ...ended, permissionDenials: denials.map(denial) } }),
+  ];
   const conversation = play([...turn("c1", ["c1"]), ...turn("c2", ["c1"]), ...turn("c3", ["c1", "c3"])]);
-  assert.deepEqual(conversation.data.items.flatMap((item) => (item.kind === "end" ? [item.denials] : [])), [1, 0, 1]);
+  assert.deepEqual(
+    conversation.data.items.flatMap((item) => (item.kind === "end" ? [item.denials] : [])),
+    [1, 0, 1],
+  );
 });
 
 test("a message the server queued behind a turn we did not know of leaves the transcript for the queue, alone", () => {
   const message = { clientMessageId: "c1", text: "mine", images: [], mentions: [], steer: false };
-  const conversation = play([{ type: "sent", queued: false, message }, event({ type: "textDelta", blockId: "b", text: "another turn" }), event({ type: "queued", clientMessageId: "c1" })]);
+  const conversation = play([
+    { type: "sent", queued: false, message },
+    event({ type: "textDelta", blockId: "b", text: "another turn" }),
+    event({ type: "queued", clientMessageId: "c1" }),
+  ]);
   assert.deepEqual([kinds(conversation), conversation.data.queue.map((each) => [each.text, each.kept])], [["text"], [["mine", false]]]);
 });
 
@@ -262,7 +369,10 @@ test("what is kept after a stop stays in the queue when another message starts, 
     { type: "sent", queued: false, message: message("c3", "two") }, // the same words, said anew
     event({ type: "turnStarted", prompt: "two" }),
   ]);
-  assert.deepEqual(conversation.data.queue.map((each) => [each.clientMessageId, each.kept]), [["c2", true]]);
+  assert.deepEqual(
+    conversation.data.queue.map((each) => [each.clientMessageId, each.kept]),
+    [["c2", true]],
+  );
   play([event({ type: "queued", clientMessageId: "c2" }), event({ type: "dequeued", clientMessageId: "c2" })], conversation);
   assert.deepEqual(conversation.data.queue, []);
 });
@@ -302,7 +412,17 @@ test("the same notice twice in a row is said once", () => {
 test("what a mention added is named under the words that mentioned it", () => {
   const conversation = play([
     event({ type: "message", role: "user", id: "u", content: [{ type: "text", text: "see @src/" }] }),
-    event({ type: "message", role: "user", id: "f", kind: "folder", meta: true, content: [{ type: "text", text: "The user mentioned src/:" }, { type: "text", text: "src/a.py\nsrc/b.py" }] }),
+    event({
+      type: "message",
+      role: "user",
+      id: "f",
+      kind: "folder",
+      meta: true,
+      content: [
+        { type: "text", text: "The user mentioned src/:" },
+        { type: "text", text: "src/a.py\nsrc/b.py" },
+      ],
+    }),
   ]);
   assert.deepEqual(find(conversation, "user").attached, [{ kind: "folder", path: "src/", adds: "list of 2 files" }]);
 });

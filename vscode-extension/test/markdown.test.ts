@@ -61,7 +61,13 @@ test("links keep their address for the host and never navigate the page", () => 
   const box = document.createElement("div");
   box.append(renderMarkdown("[docs](https://example.org/a?b=c) and [file](src/a.py#L3)"));
   const links = [...box.querySelectorAll("a")];
-  assert.deepEqual(links.map((link) => [link.getAttribute("href"), link.dataset["link"]]), [["#", "https://example.org/a?b=c"], ["#", "src/a.py#L3"]]);
+  assert.deepEqual(
+    links.map((link) => [link.getAttribute("href"), link.dataset["link"]]),
+    [
+      ["#", "https://example.org/a?b=c"],
+      ["#", "src/a.py#L3"],
+    ],
+  );
 });
 
 const DOCUMENT = `# Title
@@ -142,20 +148,43 @@ test("code blocks get their actions with the exact text", () => {
 
 test("columns keep their alignment, without a style attribute", () => {
   const drawn = html("| a | b | c |\n|:--|--:|:-:|\n| 1 | 2 | 3 |");
-  assert.deepEqual([...drawn.matchAll(/<t[hd] class="([\w-]+)"/g)].map((match) => match[1]), ["align-left", "align-right", "align-center", "align-left", "align-right", "align-center"]);
+  assert.deepEqual(
+    [...drawn.matchAll(/<t[hd] class="([\w-]+)"/g)].map((match) => match[1]),
+    ["align-left", "align-right", "align-center", "align-left", "align-right", "align-center"],
+  );
   assert.doesNotMatch(drawn, /style=/);
 });
 
 test("a diff that the model wrote is painted line by line", () => {
   const box = document.createElement("div");
   box.append(renderMarkdown("```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+<b>new</b>\n same\n```"));
-  assert.deepEqual([...box.querySelectorAll("code.painted > span")].map((line) => [line.className, line.textContent]), [["same", "--- a/x\n"], ["same", "+++ b/x\n"], ["gap", "@@ -1 +1 @@\n"], ["removed", "-old\n"], ["added", "+<b>new</b>\n"], ["same", " same\n"]]);
+  assert.deepEqual(
+    [...box.querySelectorAll("code.painted > span")].map((line) => [line.className, line.textContent]),
+    [
+      ["same", "--- a/x\n"],
+      ["same", "+++ b/x\n"],
+      ["gap", "@@ -1 +1 @@\n"],
+      ["removed", "-old\n"],
+      ["added", "+<b>new</b>\n"],
+      ["same", " same\n"],
+    ],
+  );
 });
 
 test("task lists show a box that is read aloud, and other lists stay as they are", () => {
   const box = document.createElement("div");
   box.append(renderMarkdown("- [x] done\n- [ ] open\n- [link](https://example.org)\n- plain\n\n1. [X] loose\n\n2. two"));
-  assert.deepEqual([...box.querySelectorAll("li")].map((item) => [item.querySelector(".task")?.getAttribute("aria-label") ?? "", item.textContent?.trim()]), [["done", "☑ done"], ["to do", "☐ open"], ["", "link"], ["", "plain"], ["done", "☑ loose"], ["", "two"]]);
+  assert.deepEqual(
+    [...box.querySelectorAll("li")].map((item) => [item.querySelector(".task")?.getAttribute("aria-label") ?? "", item.textContent?.trim()]),
+    [
+      ["done", "☑ done"],
+      ["to do", "☐ open"],
+      ["", "link"],
+      ["", "plain"],
+      ["done", "☑ loose"],
+      ["", "two"],
+    ],
+  );
 });
 
 test("places in the workspace become links with their lines; versions, hosts and prose do not", () => {
@@ -174,7 +203,12 @@ test("places in the workspace become links with their lines; versions, hosts and
 test("an image of the workspace is asked of the host, one of the web is only a link", () => {
   const asked: string[] = [];
   const box = document.createElement("div");
-  box.append(renderMarkdown("![plot](out/plot.png) ![web](https://example.org/x.png) ![data](data:image/png;base64,AA) ![up](script.js)", { decorate: () => undefined, image: (_link, path) => void asked.push(path) }));
+  box.append(
+    renderMarkdown("![plot](out/plot.png) ![web](https://example.org/x.png) ![data](data:image/png;base64,AA) ![up](script.js)", {
+      decorate: () => undefined,
+      image: (_link, path) => void asked.push(path),
+    }),
+  );
   assert.deepEqual(asked, ["out/plot.png"]);
   assert.equal(box.querySelectorAll("img").length, 0);
 });
@@ -185,7 +219,12 @@ test("formulas are found, money and code are not", () => {
     box.append(renderMarkdown(source));
     return [...box.querySelectorAll("code.math")].map((each) => `${each.classList.contains("block") ? "block" : "inline"} ${each.textContent}`);
   };
-  assert.deepEqual(found("so $a_1^2 + b$ and \\(x < y\\), then\n\n$$\n\\frac{1}{2}\n$$\n\n\\[ e = mc^2 \\]"), ["inline a_1^2 + b", "inline x < y", "block \\frac{1}{2}", "block e = mc^2"]);
+  assert.deepEqual(found("so $a_1^2 + b$ and \\(x < y\\), then\n\n$$\n\\frac{1}{2}\n$$\n\n\\[ e = mc^2 \\]"), [
+    "inline a_1^2 + b",
+    "inline x < y",
+    "block \\frac{1}{2}",
+    "block e = mc^2",
+  ]);
   assert.deepEqual(found("it costs $5 or $6, `$x$`, 2$ and 3$, \\$a\\$ and $ x $"), []);
   assert.doesNotMatch(html("$<img src=x onerror=alert(1)>$"), /<img/);
 });

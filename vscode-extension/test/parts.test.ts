@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Elicit, ElicitAnswer, Hunk, PermissionAnswer, PermissionAsk, Proposal } from "../src/protocol";
 import { redact } from "../src/redact";
-import { applied, fenced, hunkBody, hunkLabel, lensTitle, oldLines, placed, shiftRange, threadLine } from "../src/reviewModel";
 import { statusText, type Facts } from "../src/statusText";
 import { finishedWords } from "../webview/announcement";
 import { activityText, readOnlyNote } from "../webview/activity";
@@ -21,64 +20,32 @@ import type { Item } from "../shared/items";
 import { QueueList } from "../webview/lists";
 import { Pickers } from "../webview/pickers";
 
-const range = (startLine: number, startCharacter: number, endLine: number, endCharacter: number): Hunk["range"] => ({ start: { line: startLine, character: startCharacter }, end: { line: endLine, character: endCharacter } });
-const hunk = (more: Partial<Hunk> = {}): Hunk => ({ hunkId: "h1", range: range(2, 0, 4, 0), oldText: "a\nb\n", newText: "c\n", state: "pending", ...more });
-
-// --- review ---------------------------------------------------------------------------------------
-
-test("a thread hangs on the last old line, or on the line above an insertion", () => {
-  assert.deepEqual(oldLines(range(2, 0, 4, 0)), { first: 2, last: 3 });
-  assert.equal(threadLine(range(2, 0, 4, 0)), 3);
-  assert.equal(threadLine(range(2, 4, 2, 9)), 2);
-  assert.equal(threadLine(range(5, 0, 5, 0)), 4);
-  assert.equal(threadLine(range(0, 0, 0, 0)), 0);
-});
-
-test("a hunk's fence is longer than any run of backticks inside", () => {
-  assert.equal(fenced("a ```` b\n", "python"), "`````python\na ```` b\n`````");
-  assert.equal(fenced("x", "py](command:x)"), "```\nx\n```");
-});
-
-test("a hunk says what it would do", () => {
-  assert.equal(hunkLabel(hunk(), 1, 3), "Hunk 1 of 3: -2 +1");
-  assert.match(hunkBody(hunk(), "python"), /^Replace with:/);
-  assert.match(hunkBody(hunk({ oldText: "", range: range(4, 0, 4, 0) }), ""), /^Insert here:/);
-  assert.match(hunkBody(hunk({ oldText: "", range: range(0, 0, 0, 0) }), ""), /^Insert above the first line:/);
-  assert.equal(hunkBody(hunk({ newText: "" }), ""), "Delete the marked lines.");
-  assert.match(hunkBody(hunk({ state: "conflict" }), ""), /^You changed these lines/);
-});
-
-test("the model's reason is shown as plain words of one short lens", () => {
-  assert.equal(lensTitle("I will guard both."), "I will guard both.");
-  assert.equal(lensTitle("$(check) Accept"), "$ (check) Accept");
-  const long = lensTitle("word ".repeat(40));
-  assert.ok(long.length <= 70 && long.endsWith("word…"), long);
-});
-
-test("typing above a hunk moves it, typing below or inside leaves it to the server", () => {
-  const at = range(10, 0, 12, 0);
-  assert.deepEqual(shiftRange(at, [{ range: range(2, 0, 2, 0), text: "x\ny\n" }]), range(12, 0, 14, 0));
-  assert.deepEqual(shiftRange(at, [{ range: range(2, 0, 4, 0), text: "" }]), range(8, 0, 10, 0));
-  assert.equal(shiftRange(at, [{ range: range(20, 0, 20, 0), text: "x\n" }]), at);
-  assert.equal(shiftRange(at, [{ range: range(11, 0, 11, 3), text: "x\n" }]), at);
-  assert.deepEqual(shiftRange(range(3, 8, 3, 9), [{ range: range(3, 2, 3, 4), text: "long" }]), range(3, 10, 3, 11));
-});
-
-test("the diff view's right side is the file with the pending hunks in it", () => {
-  const proposal: Proposal = { proposalId: "p", uri: "file:///a", version: 1, baseHash: "", tool: "Edit", reason: "", hunks: [hunk({ range: range(0, 0, 1, 0), newText: "ONE\n" }), hunk({ hunkId: "h2", range: range(2, 0, 2, 0), newText: "new\n" }), hunk({ hunkId: "h3", range: range(1, 0, 2, 0), newText: "no\n", state: "rejected" })] };
-  assert.equal(applied("one\r\ntwo\r\nthree\r\n", proposal), "ONE\ntwo\r\nnew\nthree\r\n");
-  assert.deepEqual(placed(proposal).map((each) => each.line), [0, 2]);
-  const longer = { ...proposal, hunks: [hunk({ range: range(0, 0, 1, 0), newText: "1\n2\n3\n" }), hunk({ hunkId: "h2", range: range(4, 0, 6, 0), newText: "" }), hunk({ hunkId: "h3", range: range(8, 0, 8, 0), newText: "x\n" })] };
-  assert.deepEqual(placed(longer).map((each) => each.line), [0, 6, 8]);
+const hunk = (more: Partial<Hunk> = {}): Hunk => ({
+  hunkId: "h1",
+  range: { start: { line: 2, character: 0 }, end: { line: 4, character: 0 } },
+  oldText: "a\nb\n",
+  newText: "c\n",
+  state: "pending",
+  open: true,
+  ...more,
 });
 
 // --- diff, heights --------------------------------------------------------------------------------
 
 test("a line diff keeps what is the same", () => {
-  assert.deepEqual(diffLines("a\nb\nc\n", "a\nB\nc\nd\n").map((line) => line.sign + line.text), [" a", "-b", "+B", " c", "+d"]);
-  assert.deepEqual(diffLines("", "x\n").map((line) => line.sign + line.text), ["+x"]);
+  assert.deepEqual(
+    diffLines("a\nb\nc\n", "a\nB\nc\nd\n").map((line) => line.sign + line.text),
+    [" a", "-b", "+B", " c", "+d"],
+  );
+  assert.deepEqual(
+    diffLines("", "x\n").map((line) => line.sign + line.text),
+    ["+x"],
+  );
   const far = diffLines(Array.from({ length: 30 }, (_, at) => `l${at}`).join("\n"), Array.from({ length: 30 }, (_, at) => (at === 15 ? "X" : `l${at}`)).join("\n"));
-  assert.deepEqual(withContext(far, 1).map((line) => line && line.sign + line.text), [null, " l14", "-l15", "+X", " l16", null]);
+  assert.deepEqual(
+    withContext(far, 1).map((line) => line && line.sign + line.text),
+    [null, " l14", "-l15", "+X", " l16", null],
+  );
 });
 
 test("heights answer sums and rows the way a plain array would", () => {
@@ -109,12 +76,29 @@ test("heights answer sums and rows the way a plain array would", () => {
   }
   const fresh = new Heights(50);
   fresh.reset(plain.map((height, at) => (at % 2 ? height : undefined)));
-  assert.equal(fresh.total, plain.reduce((sum, height, at) => sum + (at % 2 ? height : 50), 0));
+  assert.equal(
+    fresh.total,
+    plain.reduce((sum, height, at) => sum + (at % 2 ? height : 50), 0),
+  );
 });
 
 // --- asking ---------------------------------------------------------------------------------------
 
-const ask = (more: Partial<PermissionAsk> = {}): PermissionAsk => ({ requestId: "r", sessionId: "s", turnId: "t", askId: "a", toolUseId: "u", tool: "Bash", input: { command: "npm test" }, title: "Run npm test", reason: "no rule", step: "tool", command: { text: "npm test", parts: [{ argv: ["npm", "test"], decision: "ask" }] }, suggestions: [{ rule: "Bash(npm test)", scope: "project", covers: "exactly npm test" }], ...more });
+const ask = (more: Partial<PermissionAsk> = {}): PermissionAsk => ({
+  requestId: "r",
+  sessionId: "s",
+  turnId: "t",
+  askId: "a",
+  toolUseId: "u",
+  tool: "Bash",
+  input: { command: "npm test" },
+  title: "Run npm test",
+  reason: "no rule",
+  step: "tool",
+  command: { text: "npm test", parts: [{ argv: ["npm", "test"], decision: "ask" }] },
+  suggestions: [{ rule: "Bash(npm test)", scope: "project", covers: "exactly npm test" }],
+  ...more,
+});
 const card = (value: PermissionAsk): { element: HTMLElement; answers: PermissionAnswer[] } => {
   const answers: PermissionAnswer[] = [];
   const element = askCard(value, { answer: (_id, answer) => void answers.push(answer), showDiff: () => undefined, openFile: () => undefined, short: (text) => text });
@@ -133,7 +117,10 @@ test("each button of an ask gives its own answer, with the rule it shows", () =>
   assert.ok(reason);
   reason.value = "use pytest";
   press(deny.element, "deny");
-  assert.deepEqual([once.answers, always.answers, deny.answers], [[{ decision: "allow", scope: "once" }], [{ decision: "allow", scope: "project", rule: "Bash(npm test)" }], [{ decision: "deny", message: "use pytest" }]]);
+  assert.deepEqual(
+    [once.answers, always.answers, deny.answers],
+    [[{ decision: "allow", scope: "once" }], [{ decision: "allow", scope: "project", rule: "Bash(npm test)" }], [{ decision: "deny", message: "use pytest" }]],
+  );
   assert.match(always.element.textContent ?? "", /always in this project: Bash\(npm test\)/);
 });
 
@@ -158,7 +145,10 @@ test("characters that hide or reorder text are made visible in asks", () => {
 
 const form = (value: Partial<Elicit>): { element: HTMLElement; answers: ElicitAnswer[] } => {
   const answers: ElicitAnswer[] = [];
-  const element = elicitForm({ requestId: "r", sessionId: "s", elicitId: "e", message: "Which?", ...value }, { answer: (_id, answer) => void answers.push(answer), openLink: () => undefined });
+  const element = elicitForm(
+    { requestId: "r", sessionId: "s", elicitId: "e", message: "Which?", ...value },
+    { answer: (_id, answer) => void answers.push(answer), openLink: () => undefined },
+  );
   document.body.append(element);
   return { element, answers };
 };
@@ -181,7 +171,13 @@ test("answers to questions carry the chosen labels and the user's own words", ()
 });
 
 test("a schema's fields come back typed", () => {
-  const { element, answers } = form({ schema: { type: "object", required: ["name"], properties: { name: { type: "string" }, count: { type: "integer" }, loud: { type: "boolean" }, kind: { type: "string", enum: ["a", "b"] } } } });
+  const { element, answers } = form({
+    schema: {
+      type: "object",
+      required: ["name"],
+      properties: { name: { type: "string" }, count: { type: "integer" }, loud: { type: "boolean" }, kind: { type: "string", enum: ["a", "b"] } },
+    },
+  });
   submit(element);
   assert.match(element.textContent ?? "", /Please fill in: name/);
   const field = (name: string): HTMLInputElement => element.querySelector<HTMLInputElement>(`[id="e:${name}"]`) as HTMLInputElement;
@@ -281,20 +277,72 @@ test("the end of a turn is told with the answer, without its markup and its code
 });
 
 test("an ask about several files shows what would change in each", () => {
-  const proposal = (name: string, newText: string): Proposal => ({ proposalId: name, uri: `file:///w/${name}`, version: 1, baseHash: "", hunks: [hunk({ hunkId: name, newText })], tool: "Rename", reason: "", toolUseId: "t" });
-  const ask: PermissionAsk = { requestId: "r", sessionId: "s", turnId: "u", askId: "a", toolUseId: "t", tool: "Rename", input: {}, title: "Edit a.ts, b.ts", reason: "", step: "", suggestions: [], proposal: proposal("a.ts", "first") };
+  const proposal = (name: string, newText: string): Proposal => ({
+    proposalId: name,
+    uri: `file:///w/${name}`,
+    version: 1,
+    baseHash: "",
+    hunks: [hunk({ hunkId: name, newText })],
+    tool: "Rename",
+    reason: "",
+    toolUseId: "t",
+  });
+  const ask: PermissionAsk = {
+    requestId: "r",
+    sessionId: "s",
+    turnId: "u",
+    askId: "a",
+    toolUseId: "t",
+    tool: "Rename",
+    input: {},
+    title: "Edit a.ts, b.ts",
+    reason: "",
+    step: "",
+    suggestions: [],
+    proposal: proposal("a.ts", "first"),
+  };
   const element = askCard(ask, { answer: () => undefined, showDiff: () => undefined, openFile: () => undefined, short: (text) => text }, [proposal("b.ts", "second")]);
-  assert.deepEqual([...element.querySelectorAll(".diff-head .path-link")].map((each) => each.textContent), ["/w/a.ts", "/w/b.ts"]);
+  assert.deepEqual(
+    [...element.querySelectorAll(".diff-head .path-link")].map((each) => each.textContent),
+    ["/w/a.ts", "/w/b.ts"],
+  );
   assert.match(element.textContent ?? "", /first[^]*second/);
 });
 
 test("an ask shows only what is still to decide, and keeps the reason that was being typed", () => {
-  const proposal = (state: Hunk["state"]): Proposal => ({ proposalId: "p", uri: "file:///w/a.ts", version: 1, baseHash: "", hunks: [hunk({ hunkId: "1", newText: "first", state }), hunk({ hunkId: "2", newText: "second" })], tool: "Edit", reason: "", toolUseId: "t" });
+  const proposal = (state: Hunk["state"]): Proposal => ({
+    proposalId: "p",
+    uri: "file:///w/a.ts",
+    version: 1,
+    baseHash: "",
+    hunks: [hunk({ hunkId: "1", newText: "first", state, open: state === "pending" }), hunk({ hunkId: "2", newText: "second" })],
+    tool: "Edit",
+    reason: "",
+    toolUseId: "t",
+  });
   const asked = (state: Hunk["state"]): ReturnType<typeof emptyConversation> => ({
     ...emptyConversation(),
-    asks: [{ requestId: "r", sessionId: "s", turnId: "u", askId: "a", toolUseId: "t", tool: "Edit", input: {}, title: "Edit a.ts", reason: "", step: "", suggestions: [], proposal: proposal(state) }],
+    asks: [
+      {
+        requestId: "r",
+        sessionId: "s",
+        turnId: "u",
+        askId: "a",
+        toolUseId: "t",
+        tool: "Edit",
+        input: {},
+        title: "Edit a.ts",
+        reason: "",
+        step: "",
+        suggestions: [],
+        proposal: proposal(state),
+      },
+    ],
   });
-  const dock = new Dock({ answer: () => undefined, showDiff: () => undefined, openFile: () => undefined, short: (text) => text }, { answer: () => undefined, openLink: () => undefined });
+  const dock = new Dock(
+    { answer: () => undefined, showDiff: () => undefined, openFile: () => undefined, short: (text) => text },
+    { answer: () => undefined, openLink: () => undefined },
+  );
   document.body.append(dock.element);
   dock.draw(asked("pending"));
   assert.match(dock.element.textContent ?? "", /first[^]*second/);
@@ -314,11 +362,22 @@ test("an ask shows only what is still to decide, and keeps the reason that was b
 
 test("of several banners the first stands there and the others take one line until they are opened", () => {
   const banners = new Banners(() => undefined);
-  const surroundings = (texts: string[]): Surroundings => ({ server: { kind: "ready", title: "", detail: "", log: "", actions: [] }, banners: texts.map((text) => ({ kind: "warning", text })), models: [], model: "", roots: [], showThinking: false, sendWithEnter: true });
+  const surroundings = (texts: string[]): Surroundings => ({
+    server: { kind: "ready", title: "", detail: "", log: "", actions: [] },
+    banners: texts.map((text) => ({ kind: "warning", text })),
+    models: [],
+    model: "",
+    roots: [],
+    showThinking: false,
+    sendWithEnter: true,
+  });
   banners.draw(surroundings(["one"]));
   assert.equal(banners.element.querySelector("details"), null);
   banners.draw(surroundings(["one", "two", "three"]));
   assert.equal(banners.element.querySelector("summary")?.textContent, "2 more notices");
   assert.equal(banners.element.querySelector("details")?.open, false);
-  assert.deepEqual([...banners.element.querySelectorAll(".banner")].map((each) => each.textContent), ["one", "two", "three"]);
+  assert.deepEqual(
+    [...banners.element.querySelectorAll(".banner")].map((each) => each.textContent),
+    ["one", "two", "three"],
+  );
 });

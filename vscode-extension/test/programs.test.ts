@@ -31,7 +31,21 @@ test("a program on the PATH is found by its full path", () => {
 });
 
 test("no entry of the PATH that leads into the workspace or through it counts", () => {
-  const entries = ["", ".", "bin", "./bin", "../workspace/bin", `${workspace}/bin`, `${workspace}//bin/`, `${workspace}/bin/../bin`, `${root}/link-in`, `${root}/opened-as/bin`, `${workspace}/link-out`, `${root}/link-through`, `${root}/relative-link`];
+  const entries = [
+    "",
+    ".",
+    "bin",
+    "./bin",
+    "../workspace/bin",
+    `${workspace}/bin`,
+    `${workspace}//bin/`,
+    `${workspace}/bin/../bin`,
+    `${root}/link-in`,
+    `${root}/opened-as/bin`,
+    `${workspace}/link-out`,
+    `${root}/link-through`,
+    `${root}/relative-link`,
+  ];
   for (const entry of entries) {
     assert.equal(findProgram("assent", entry, [workspace]), undefined, entry);
     assert.equal(findProgram("assent", `${entry}:${tools}`, [workspace]), path.join(tools, "assent"), entry);

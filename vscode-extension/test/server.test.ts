@@ -75,7 +75,11 @@ test("without a server our own is installed with the newest Python that will do"
 });
 
 test("our own environment is used again until the wheel changes", async () => {
-  const world = { pythons: { python3: "3.11", "/storage/server/bin/python": "3.11" }, withServer: ["/storage/server/bin/python"], files: ["/storage/server/assent-lsp-abc.installed"] };
+  const world = {
+    pythons: { python3: "3.11", "/storage/server/bin/python": "3.11" },
+    withServer: ["/storage/server/bin/python"],
+    files: ["/storage/server/assent-lsp-abc.installed"],
+  };
   const found = await findServer(machine(world), none, bundle);
   assert.equal(found.kind === "ready" && found.server.command, "/storage/server/bin/python");
   assert.equal((await findServer(machine(world), none, { ...bundle, stamp: "new" })).kind, "install");
@@ -103,7 +107,13 @@ test("installing makes an environment beside its place, installs the wheel, leav
   const world = machine({ pythons: { python3: "3.12", [`${FRESH}/bin/python`]: "3.12" }, withServer: [`${FRESH}/bin/python`] });
   const server = await installServer(world, bundle, "python3", () => undefined);
   assert.equal(server.command, "/storage/server/bin/python");
-  const steps = ["-m venv --clear /storage/server-fresh", "pip install", "/storage/server-fresh/assent-lsp-abc.installed", "move /storage/server-fresh /storage/server", "remove /storage/server-fresh"];
+  const steps = [
+    "-m venv --clear /storage/server-fresh",
+    "pip install",
+    "/storage/server-fresh/assent-lsp-abc.installed",
+    "move /storage/server-fresh /storage/server",
+    "remove /storage/server-fresh",
+  ];
   const places = steps.map((step) => world.ran.findIndex((line) => line.includes(step)));
   assert.ok(places.every((at) => at >= 0) && places.every((at, index) => index === 0 || at > (places[index - 1] ?? 0)), world.ran.join("\n"));
 });
@@ -113,17 +123,29 @@ test("an environment that another window finished meanwhile is used, and ours is
   const world = machine({ pythons, withServer: Object.keys(pythons), files: ["/storage/server/assent-lsp-abc.installed"] });
   const server = await installServer(world, bundle, "python3", () => undefined);
   assert.equal(server.command, "/storage/server/bin/python");
-  assert.deepEqual(world.ran.filter((line) => /^(move|remove)/.test(line)), ["remove /storage/server-fresh"]);
+  assert.deepEqual(
+    world.ran.filter((line) => /^(move|remove)/.test(line)),
+    ["remove /storage/server-fresh"],
+  );
   const lost = machine({ pythons, withServer: [`${FRESH}/bin/python`], taken: true });
-  await assert.rejects(installServer(lost, bundle, "python3", () => undefined), /could not be moved/);
+  await assert.rejects(
+    installServer(lost, bundle, "python3", () => undefined),
+    /could not be moved/,
+  );
 });
 
 test("a failed installation says what to do and leaves nothing behind", async () => {
   const own = { python3: "3.12", [`${FRESH}/bin/python`]: "3.12" };
   const world = machine({ pythons: own, pip: 1 });
-  await assert.rejects(installServer(world, bundle, "python3", () => undefined), /network or proxy/);
+  await assert.rejects(
+    installServer(world, bundle, "python3", () => undefined),
+    /network or proxy/,
+  );
   assert.ok(world.ran.includes("remove /storage/server-fresh"));
-  await assert.rejects(installServer(machine({ pythons: own, venv: 1 }), bundle, "python3", () => undefined), /python3-venv/);
+  await assert.rejects(
+    installServer(machine({ pythons: own, venv: 1 }), bundle, "python3", () => undefined),
+    /python3-venv/,
+  );
 });
 
 test("interpreters on the PATH are offered once each, with their version and whether they will do", async () => {

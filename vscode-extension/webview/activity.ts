@@ -63,7 +63,18 @@ export function readOnlyNote(state: NonNullable<ConversationData["readOnly"]>, h
     "div",
     { class: "notice info read-only", role: "note" },
     icon("lock"),
-    h("div", {}, h("p", {}, "Another window has this conversation open, so here it can only be read. Close it there to take it over, or go on in a copy."), state.refused ? h("p", { role: "alert", class: "refused" }, "It is still open in the other window. What it has said since is shown now.") : null),
-    h("div", { class: "buttons" }, textButton("Take over", "secondary", () => host.takeOver(), { "data-do": "takeOver" }), textButton("Continue in a copy", "secondary", () => host.copy(), { "data-do": "copy" }), textButton("New chat", "secondary", () => host.newChat(), { "data-do": "newChat" })),
+    h(
+      "div",
+      {},
+      h("p", {}, "Another window has this conversation open, so here it can only be read. Close it there to take it over, or go on in a copy."),
+      state.refused ? h("p", { role: "alert", class: "refused" }, "It is still open in the other window. What it has said since is shown now.") : null,
+    ),
+    h(
+      "div",
+      { class: "buttons" },
+      textButton("Take over", "secondary", () => host.takeOver(), { "data-do": "takeOver" }),
+      textButton("Continue in a copy", "secondary", () => host.copy(), { "data-do": "copy" }),
+      textButton("New chat", "secondary", () => host.newChat(), { "data-do": "newChat" }),
+    ),
   );
 }

@@ -31,7 +31,12 @@ export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Prop
     for (const button of card.querySelectorAll("button")) button.disabled = true;
     host.answer(ask.askId, answer);
   };
-  const reason = h("input", { type: "text", class: "reason", placeholder: plan ? "What should change?" : "Why not, or what to do instead (optional)", "aria-label": "Reason for the model" });
+  const reason = h("input", {
+    type: "text",
+    class: "reason",
+    placeholder: plan ? "What should change?" : "Why not, or what to do instead (optional)",
+    "aria-label": "Reason for the model",
+  });
   const deny = (): void => reply({ decision: "deny", ...(reason.value.trim() ? { message: reason.value.trim() } : {}) });
   reason.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && reason.value.trim()) deny();
@@ -42,7 +47,12 @@ export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Prop
     "section",
     { class: "card ask", role: "group", "aria-label": `Permission needed: ${label}`, "data-ask": ask.askId },
     h("header", {}, icon(plan ? "checklist" : "shield"), h("h3", {}, host.short(revealed(label)))),
-    h("div", { class: "shown", tabindex: 0, role: "group", "aria-label": "What it would do" }, ask.reason ? h("p", { class: "why" }, ...withCode(revealed(ask.reason))) : null, body(ask, host, others)),
+    h(
+      "div",
+      { class: "shown", tabindex: 0, role: "group", "aria-label": "What it would do" },
+      ask.reason ? h("p", { class: "why" }, ...withCode(revealed(ask.reason))) : null,
+      body(ask, host, others),
+    ),
     h(
       "div",
       { class: "answers" },
@@ -54,7 +64,13 @@ export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Prop
         ...always.map((each) =>
           h(
             "button",
-            { type: "button", class: "button secondary rule", "data-answer": each.scope, title: `${each.rule}\n${each.covers}`, onclick: () => reply({ decision: "allow", scope: each.scope, rule: each.rule }) },
+            {
+              type: "button",
+              class: "button secondary rule",
+              "data-answer": each.scope,
+              title: `${each.rule}\n${each.covers}`,
+              onclick: () => reply({ decision: "allow", scope: each.scope, rule: each.rule }),
+            },
             `Allow ${SCOPES[each.scope]}: `,
             h("code", {}, revealed(each.rule)),
           ),
@@ -70,15 +86,30 @@ export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Prop
 function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): Node | null {
   if (ask.tool === "ExitPlanMode") return h("div", { class: "markdown plan" }, renderMarkdown(String(ask.input["plan"] ?? "")));
   if (ask.command) {
-    const parts = ask.command.parts.map((part) => h("li", { class: part.decision }, icon(part.decision === "allow" ? "check" : part.decision === "deny" ? "error" : "question"), " ", h("code", {}, revealed(part.argv.join(" ")))));
-    return h("div", {}, h("pre", { class: "command", tabindex: 0, role: "group", "aria-label": "Command" }, revealed(ask.command.text)), ask.command.parts.length > 1 ? h("ul", { class: "parts" }, ...parts) : null);
+    const parts = ask.command.parts.map((part) =>
+      h(
+        "li",
+        { class: part.decision },
+        icon(part.decision === "allow" ? "check" : part.decision === "deny" ? "error" : "question"),
+        " ",
+        h("code", {}, revealed(part.argv.join(" "))),
+      ),
+    );
+    return h(
+      "div",
+      {},
+      h("pre", { class: "command", tabindex: 0, role: "group", "aria-label": "Command" }, revealed(ask.command.text)),
+      ask.command.parts.length > 1 ? h("ul", { class: "parts" }, ...parts) : null,
+    );
   }
   if (ask.proposal) {
     const all = [ask.proposal, ...others];
     const decided = all.flatMap((proposal) => proposal.hunks).filter((hunk) => !isOpen(hunk)).length;
     const views = all.flatMap((proposal) => {
       const path = decodeURIComponent(proposal.uri.replace(/^file:\/\//, ""));
-      return proposal.hunks.filter(isOpen).map((hunk) => diffView([{ before: hunk.oldText, after: hunk.newText }], path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
+      return proposal.hunks
+        .filter(isOpen)
+        .map((hunk) => diffView([{ before: hunk.oldText, after: hunk.newText }], path, { short: host.short, openFile: () => host.openFile(path, hunk.range.start.line + 1) }));
     });
     const unseen = views.length - SHOWN_HUNKS;
     const done = decided > 0 ? h("p", { class: "why" }, decided === 1 ? "One hunk is decided already." : `${decided} hunks are decided already.`) : null;
@@ -87,7 +118,12 @@ function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): N
   const edit = editOf(ask);
   if (edit) return diffView(edit.fragments, edit.path, host);
   const rows = Object.entries(ask.input).map(([name, value]) =>
-    h("div", { class: "input-row" }, h("span", { class: "input-name" }, name), h("pre", {}, revealed(typeof value === "string" ? value : JSON.stringify(value, null, 2)).slice(0, TOO_LONG))),
+    h(
+      "div",
+      { class: "input-row" },
+      h("span", { class: "input-name" }, name),
+      h("pre", {}, revealed(typeof value === "string" ? value : JSON.stringify(value, null, 2)).slice(0, TOO_LONG)),
+    ),
   );
   return rows.length ? h("div", { class: "input" }, ...rows) : null;
 }

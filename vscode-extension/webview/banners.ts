@@ -22,7 +22,12 @@ export class Banners {
 
   /** Only the first stands there; the others take one line until someone opens them. */
   private folded(others: HTMLElement[]): HTMLElement {
-    const details = h("details", { class: "more-banners", open: this.open }, h("summary", { class: "small" }, others.length === 1 ? "1 more notice" : `${others.length} more notices`), ...others);
+    const details = h(
+      "details",
+      { class: "more-banners", open: this.open },
+      h("summary", { class: "small" }, others.length === 1 ? "1 more notice" : `${others.length} more notices`),
+      ...others,
+    );
     details.addEventListener("toggle", () => (this.open = details.open));
     return details;
   }

@@ -245,7 +245,11 @@ export class Composer {
     const label = this.running ? "Queue for after this turn (Ctrl+Enter: steer now)" : "Send";
     this.sendButton.setAttribute("aria-label", label);
     this.sendButton.title = label;
-    this.hint.textContent = this.editing ? "Editing an earlier message: sending rewinds the conversation to it. Esc to cancel." : this.running && !empty ? "Enter queues it, Ctrl+Enter steers the running turn." : "";
+    this.hint.textContent = this.editing
+      ? "Editing an earlier message: sending rewinds the conversation to it. Esc to cancel."
+      : this.running && !empty
+        ? "Enter queues it, Ctrl+Enter steers the running turn."
+        : "";
   }
 
   private drawChips(): void {
@@ -256,8 +260,23 @@ export class Composer {
       this.host.draft(this.draft);
     };
     this.chips.replaceChildren(
-      ...this.mentions.map((mention) => h("span", { class: "chip" }, icon("file"), mention.label, remove(mention.label, () => ((this.mentions = this.mentions.filter((each) => each !== mention)), redraw())))),
-      ...this.images.map((image, at) => h("span", { class: "chip" }, h("img", { src: image, alt: `attached image ${at + 1}` }), remove(`image ${at + 1}`, () => ((this.images = this.images.filter((each) => each !== image)), redraw())))),
+      ...this.mentions.map((mention) =>
+        h(
+          "span",
+          { class: "chip" },
+          icon("file"),
+          mention.label,
+          remove(mention.label, () => ((this.mentions = this.mentions.filter((each) => each !== mention)), redraw())),
+        ),
+      ),
+      ...this.images.map((image, at) =>
+        h(
+          "span",
+          { class: "chip" },
+          h("img", { src: image, alt: `attached image ${at + 1}` }),
+          remove(`image ${at + 1}`, () => ((this.images = this.images.filter((each) => each !== image)), redraw())),
+        ),
+      ),
     );
   }
 

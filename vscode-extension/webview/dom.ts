@@ -27,7 +27,8 @@ export function textButton(label: string, kind: "primary" | "secondary" | "link"
   return h("button", { type: "button", class: `button ${kind}`, onclick, ...extra }, label);
 }
 
-const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|\udb40[\udc00-\udfff]/g;
+const INVISIBLE =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|\udb40[\udc00-\udfff]/g;
 
 /** Text that a decision rests on: characters that hide or reorder text are shown as their code points. */
 export function revealed(text: string): string {

@@ -69,13 +69,20 @@ function questions(id: string, all: Question[]): Fields {
         { "data-question": question.id },
         h("legend", {}, question.question || question.header),
         ...question.options.map((option) =>
-          h("label", { class: "choice" }, h("input", { type, name, value: option.label }), h("span", {}, option.label, option.description ? h("small", {}, option.description) : null)),
+          h(
+            "label",
+            { class: "choice" },
+            h("input", { type, name, value: option.label }),
+            h("span", {}, option.label, option.description ? h("small", {}, option.description) : null),
+          ),
         ),
         question.allowOther ? h("label", { class: "choice" }, otherChoice, other) : null,
       ),
     );
   }
-  const chosen = (question: Question): HTMLInputElement[] => [...element.querySelectorAll<HTMLInputElement>(`[data-question="${CSS.escape(question.id)}"] .choice > input:checked`)];
+  const chosen = (question: Question): HTMLInputElement[] => [
+    ...element.querySelectorAll<HTMLInputElement>(`[data-question="${CSS.escape(question.id)}"] .choice > input:checked`),
+  ];
   const otherText = (question: Question): string => element.querySelector<HTMLInputElement>(`[data-question="${CSS.escape(question.id)}"] .other`)?.value.trim() ?? "";
   return {
     element,
@@ -87,7 +94,9 @@ function questions(id: string, all: Question[]): Fields {
       const answers: Record<string, string[]> = {};
       const other: Record<string, string> = {};
       for (const question of all) {
-        answers[question.id] = chosen(question).map((input) => input.value).filter(Boolean);
+        answers[question.id] = chosen(question)
+          .map((input) => input.value)
+          .filter(Boolean);
         const text = otherText(question);
         if (text) other[question.id] = text;
       }
@@ -96,7 +105,17 @@ function questions(id: string, all: Question[]): Fields {
   };
 }
 
-type Schema = { type?: string; title?: string; description?: string; enum?: unknown[]; enumNames?: string[]; default?: unknown; minimum?: number; maximum?: number; format?: string };
+type Schema = {
+  type?: string;
+  title?: string;
+  description?: string;
+  enum?: unknown[];
+  enumNames?: string[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  format?: string;
+};
 
 /** Flat schemas of strings, numbers, booleans and choices, as MCP elicitation allows. */
 export function schemaFields(id: string, schema: Json): Fields {
@@ -116,9 +135,23 @@ export function schemaFields(id: string, schema: Json): Fields {
     }
     const options = field.enum;
     const control = options
-      ? h("select", { id: fieldId }, h("option", { value: "" }, "—"), ...options.map((value, at) => h("option", { value: String(value), selected: String(value) === fallback && fallback !== "" }, field.enumNames?.[at] ?? String(value))))
-      : h("input", { id: fieldId, type: field.type === "number" || field.type === "integer" ? "number" : "text", step: field.type === "integer" ? 1 : "any", value: fallback, min: field.minimum, max: field.maximum });
-    element.append(h("div", { class: "field" }, h("label", { for: fieldId }, label, required.has(name) ? " *" : ""), control, field.description ? h("small", {}, field.description) : null));
+      ? h(
+          "select",
+          { id: fieldId },
+          h("option", { value: "" }, "—"),
+          ...options.map((value, at) => h("option", { value: String(value), selected: String(value) === fallback && fallback !== "" }, field.enumNames?.[at] ?? String(value))),
+        )
+      : h("input", {
+          id: fieldId,
+          type: field.type === "number" || field.type === "integer" ? "number" : "text",
+          step: field.type === "integer" ? 1 : "any",
+          value: fallback,
+          min: field.minimum,
+          max: field.maximum,
+        });
+    element.append(
+      h("div", { class: "field" }, h("label", { for: fieldId }, label, required.has(name) ? " *" : ""), control, field.description ? h("small", {}, field.description) : null),
+    );
     readers.push({ name, label, read: () => (control.value === "" ? undefined : field.type === "number" || field.type === "integer" ? Number(control.value) : control.value) });
   }
   return {

@@ -23,7 +23,13 @@ export class History {
     this.element = h(
       "section",
       { class: "history", hidden: true, "aria-label": "History" },
-      h("header", {}, h("h2", {}, "History"), h("span", { class: "spacer" }), iconButton("close", "Close history", () => this.hide())),
+      h(
+        "header",
+        {},
+        h("h2", {}, "History"),
+        h("span", { class: "spacer" }),
+        iconButton("close", "Close history", () => this.hide()),
+      ),
       this.query,
       this.list,
     );
@@ -66,7 +72,11 @@ export class History {
     if (error) this.list.append(h("li", { class: "empty", role: "alert" }, error));
     else if (this.list.children.length === 0) this.list.append(h("li", { class: "empty" }, this.query.value ? "Nothing matches." : "No conversations yet."));
     if (nextCursor) {
-      const more = h("li", { class: "more" }, h("button", { type: "button", class: "button link", onclick: () => this.host.search(this.request, this.query.value, nextCursor) }, "Show more"));
+      const more = h(
+        "li",
+        { class: "more" },
+        h("button", { type: "button", class: "button link", onclick: () => this.host.search(this.request, this.query.value, nextCursor) }, "Show more"),
+      );
       this.list.append(more);
     }
   }
@@ -78,7 +88,12 @@ export class History {
   }
 
   private row(session: SessionInfo): HTMLElement {
-    const facts = [ago(session.updatedAt), `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`, session.costUsd ? `$${session.costUsd.toFixed(2)}` : "", session.branch ?? ""].filter(Boolean);
+    const facts = [
+      ago(session.updatedAt),
+      `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
+      session.costUsd ? `$${session.costUsd.toFixed(2)}` : "",
+      session.branch ?? "",
+    ].filter(Boolean);
     return h(
       "li",
       { "data-session": session.sessionId },

@@ -44,7 +44,11 @@ export class QueueList {
   }
 
   private row(message: QueuedMessage): HTMLElement {
-    const what = message.kept ? "The turn was stopped before this one came. It is not sent by itself." : message.steer ? "Will be told to the running turn" : "Will be sent when this turn ends";
+    const what = message.kept
+      ? "The turn was stopped before this one came. It is not sent by itself."
+      : message.steer
+        ? "Will be told to the running turn"
+        : "Will be sent when this turn ends";
     return h(
       "div",
       { class: message.kept ? "queued kept" : "queued", role: "listitem", title: what },

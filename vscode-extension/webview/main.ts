@@ -104,7 +104,12 @@ const answered = (message: ToHost): void => {
   composer.focus();
 };
 const dock = new Dock(
-  { answer: (askId, answer) => answered({ type: "answerAsk", askId, answer }), showDiff: (proposalId) => post({ type: "showDiff", proposalId }), openFile: rowHost.openFile, short: rowHost.short },
+  {
+    answer: (askId, answer) => answered({ type: "answerAsk", askId, answer }),
+    showDiff: (proposalId) => post({ type: "showDiff", proposalId }),
+    openFile: rowHost.openFile,
+    short: rowHost.short,
+  },
   { answer: (elicitId, answer) => answered({ type: "answerElicit", elicitId, answer }), openLink: (link) => post({ type: "openLink", link }) },
 );
 
@@ -203,7 +208,10 @@ function draw(): void {
 function drawAround(): void {
   const data = conversation.data;
   composer.setRunning(data.running);
-  composer.lock(data.readOnly && readOnlyNote(data.readOnly, { takeOver: () => post({ type: "takeOver" }), copy: () => post({ type: "copySession" }), newChat: () => post({ type: "newSession" }) }));
+  composer.lock(
+    data.readOnly &&
+      readOnlyNote(data.readOnly, { takeOver: () => post({ type: "takeOver" }), copy: () => post({ type: "copySession" }), newChat: () => post({ type: "newSession" }) }),
+  );
   dock.draw(data);
   todos.draw(data.todos);
   queue.draw(data.queue);
@@ -216,7 +224,8 @@ function drawAround(): void {
 function announce(action: Extract<ToView, { type: "actions" }>["actions"][number]): void {
   if (action.type === "ask") announcer.textContent = `Permission needed: ${action.ask.title}`;
   else if (action.type === "elicit") announcer.textContent = `Question: ${action.elicit.message}`;
-  else if (action.type === "event" && action.params.event.type === "turnFinished") announcer.textContent = finishedWords(conversation.data.items, action.params.event.result.isError);
+  else if (action.type === "event" && action.params.event.type === "turnFinished")
+    announcer.textContent = finishedWords(conversation.data.items, action.params.event.result.isError);
 }
 
 function send(draft: Draft, steer: boolean): void {
@@ -246,7 +255,16 @@ window.addEventListener("focus", () => {
 });
 
 transcript.append(welcome, rowsBox);
-document.body.append(banners.element, h("main", {}, transcript, jump, history.element, facts.element), todos.element, dock.element, queue.element, activity.element, composer.element, announcer);
+document.body.append(
+  banners.element,
+  h("main", {}, transcript, jump, history.element, facts.element),
+  todos.element,
+  dock.element,
+  queue.element,
+  activity.element,
+  composer.element,
+  announcer,
+);
 const saved = vscode.getState() as { draft?: Draft } | undefined;
 if (saved?.draft) composer.restore(saved.draft);
 drawAround();

@@ -30,7 +30,11 @@ export class Pickers {
   private chosen = "";
 
   constructor(host: PickerHost) {
-    this.mode = h("select", { class: "picker mode", "aria-label": "Permission mode", title: "Permission mode" }, ...MODES.map((each) => h("option", { value: each.mode, title: each.hint }, each.label)));
+    this.mode = h(
+      "select",
+      { class: "picker mode", "aria-label": "Permission mode", title: "Permission mode" },
+      ...MODES.map((each) => h("option", { value: each.mode, title: each.hint }, each.label)),
+    );
     this.model = h("select", { class: "picker model", "aria-label": "Model", title: "Model" });
     this.meter = h("button", { type: "button", class: "meter", onclick: () => host.context() });
     this.cost = h("button", { type: "button", class: "cost small", title: "Cost of this conversation", onclick: () => host.cost() });

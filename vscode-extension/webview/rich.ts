@@ -28,28 +28,41 @@ export function drawMath(element: HTMLElement): void {
   const source = element.textContent ?? "";
   if (source.length > LONGEST) return;
   const displayMode = element.classList.contains("block");
-  void load<Katex>("math.js", "katex").then((katex) => {
-    const drawn = katex.renderToString(source, { output: "mathml", displayMode, throwOnError: false, trust: false, maxExpand: 200 });
-    const safe = DOMPurify.sanitize(drawn, { USE_PROFILES: { mathMl: true }, RETURN_DOM_FRAGMENT: true });
-    const math = safe.querySelector("math");
-    if (!math) return;
-    math.setAttribute("aria-label", source);
-    element.classList.add("drawn");
-    element.replaceChildren(math);
-  }, () => undefined);
+  void load<Katex>("math.js", "katex").then(
+    (katex) => {
+      const drawn = katex.renderToString(source, { output: "mathml", displayMode, throwOnError: false, trust: false, maxExpand: 200 });
+      const safe = DOMPurify.sanitize(drawn, { USE_PROFILES: { mathMl: true }, RETURN_DOM_FRAGMENT: true });
+      const math = safe.querySelector("math");
+      if (!math) return;
+      math.setAttribute("aria-label", source);
+      element.classList.add("drawn");
+      element.replaceChildren(math);
+    },
+    () => undefined,
+  );
 }
 
 export function drawDiagram(pre: HTMLElement, source: string): void {
   if (source.length > LONGEST) return;
-  void load<Mermaid>("mermaid.js", "mermaid").then(async (mermaid) => {
-    const dark = !document.body.matches(".vscode-light, .vscode-high-contrast-light");
-    mermaid.initialize({ startOnLoad: false, securityLevel: "strict", htmlLabels: false, flowchart: { htmlLabels: false }, theme: dark ? "dark" : "default", fontFamily: "sans-serif", maxTextSize: LONGEST });
-    const { svg } = await mermaid.render(`diagram-${(diagrams += 1)}`, source);
-    const image = h("img", { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(sized(svg))}`, alt: `Diagram: ${source.split("\n", 1)[0]}`, class: "diagram" });
-    const shown = h("details", { class: "diagram-source" }, h("summary", { class: "small" }, "Source"));
-    pre.replaceWith(h("div", { class: "diagram-box", tabindex: 0, role: "group", "aria-label": "diagram" }, image), shown);
-    shown.append(pre);
-  }).catch(() => undefined);
+  void load<Mermaid>("mermaid.js", "mermaid")
+    .then(async (mermaid) => {
+      const dark = !document.body.matches(".vscode-light, .vscode-high-contrast-light");
+      mermaid.initialize({
+        startOnLoad: false,
+        securityLevel: "strict",
+        htmlLabels: false,
+        flowchart: { htmlLabels: false },
+        theme: dark ? "dark" : "default",
+        fontFamily: "sans-serif",
+        maxTextSize: LONGEST,
+      });
+      const { svg } = await mermaid.render(`diagram-${(diagrams += 1)}`, source);
+      const image = h("img", { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(sized(svg))}`, alt: `Diagram: ${source.split("\n", 1)[0]}`, class: "diagram" });
+      const shown = h("details", { class: "diagram-source" }, h("summary", { class: "small" }, "Source"));
+      pre.replaceWith(h("div", { class: "diagram-box", tabindex: 0, role: "group", "aria-label": "diagram" }, image), shown);
+      shown.append(pre);
+    })
+    .catch(() => undefined);
 }
 
 /** An image has no room to fill: its size is that of the drawing. */

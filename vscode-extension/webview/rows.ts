@@ -84,7 +84,14 @@ function draw(item: Item, host: RowHost): Node[] {
     case "tool":
       return [toolCard(item, host)];
     case "answered":
-      return [h("div", { class: "small", title: host.short(revealed(item.title)) }, icon(item.decision === "deny" ? "circle-slash" : "check"), ` ${answeredText(item.decision, item.by)}: ${host.short(revealed(item.title))}`)];
+      return [
+        h(
+          "div",
+          { class: "small", title: host.short(revealed(item.title)) },
+          icon(item.decision === "deny" ? "circle-slash" : "check"),
+          ` ${answeredText(item.decision, item.by)}: ${host.short(revealed(item.title))}`,
+        ),
+      ];
     case "plan":
       return [h("div", { class: "card" }, h("header", {}, icon("checklist"), h("h3", {}, "Plan")), h("div", { class: "markdown" }, renderMarkdown(item.text, host)))];
     case "notice":
@@ -128,8 +135,12 @@ function userRow(item: UserItem, host: RowHost): Node[] {
 
 /** What came along with the words; until the server has said what it added, what was chosen. */
 function chips(item: UserItem, host: RowHost): HTMLElement | null {
-  const attached = (item.attached ?? []).map(({ kind, path, adds }) => h("span", { class: "chip attached" }, icon(kind), host.short(path), adds ? h("span", { class: "adds" }, adds) : null));
-  const chosen = item.mentions.filter((mention) => !(item.attached ?? []).some((each) => decodeURIComponent(mention.uri).endsWith(each.path))).map((mention) => h("span", { class: "chip" }, icon("file"), shortUri(mention.uri)));
+  const attached = (item.attached ?? []).map(({ kind, path, adds }) =>
+    h("span", { class: "chip attached" }, icon(kind), host.short(path), adds ? h("span", { class: "adds" }, adds) : null),
+  );
+  const chosen = item.mentions
+    .filter((mention) => !(item.attached ?? []).some((each) => decodeURIComponent(mention.uri).endsWith(each.path)))
+    .map((mention) => h("span", { class: "chip" }, icon("file"), shortUri(mention.uri)));
   return attached.length + chosen.length ? h("div", { class: "chips" }, ...attached, ...chosen) : null;
 }
 
@@ -137,7 +148,9 @@ function endRow(item: Extract<Item, { kind: "end" }>, host: RowHost): Node[] {
   const parts = [duration(item.durationMs), item.costUsd > 0 ? `${money(item.costUsd)} so far` : "", item.denials ? `${item.denials} denied` : ""].filter(Boolean);
   const canRetry = host.isLast(item.key) && !host.running() && !host.readOnly();
   if (!item.isError) {
-    return [h("div", { class: "end" }, h("span", { class: "small" }, parts.join(" · ")), canRetry ? iconButton("refresh", "Try the last message again", () => host.retry()) : null)];
+    return [
+      h("div", { class: "end" }, h("span", { class: "small" }, parts.join(" · ")), canRetry ? iconButton("refresh", "Try the last message again", () => host.retry()) : null),
+    ];
   }
   const stopped = item.terminal.startsWith("aborted");
   const text = stopped ? "Stopped." : item.text || `The turn ended early (${item.terminal.replaceAll("_", " ")}).`;

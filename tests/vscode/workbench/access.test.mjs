@@ -137,17 +137,20 @@ scene("from opening the chat to a hunk that is in, without the mouse", async () 
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "app.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "app.py", old_string: "speed = 1", new_string: "speed = 2" } }] }, { blocks: ["Faster."] });
   await keys.type("make it faster");
   await keys.press("Enter");
-  await bench.page.locator(".review-widget").filter({ hasText: "speed = 2" }).first().waitFor();
+  await bench.lens("speed = 2").waitFor();
   assert.equal(await typesInBox(), true, "the focus stays where one types");
   await bench.key("Alt+F5");
+  await bench.reviewing("app.py");
   await until(async () => /Ln 1,/.test(await bench.page.locator(".statusbar").textContent()), "the cursor on the hunk");
   await bench.key("Control+Alt+Y");
-  await until(async () => /speed = 2/.test(await bench.editorText()), "the hunk in the buffer");
   await answer("Faster.");
+  await bench.page.locator(".tab").filter({ hasText: "(review)" }).waitFor({ state: "detached" });
+  await until(async () => /speed = 2/.test(await bench.editorText()), "the hunk in the buffer");
+  await until(() => bench.focused(), "the keyboard in the file");
   assert.match(textOf(toolResults(await lastCall()).at(-1)), /app\.py/);
   await keys.press("Control+S");
   await bench.saved("app.py", "speed = 2\n");
-  await until(async () => (await bench.page.locator(".review-widget, .codelens-decoration a").count()) === 0, "nothing left of the hunk but its text");
+  await until(async () => (await bench.lens("").count()) === 0, "nothing left of the hunk but its text");
   const moused = await Promise.all(bench.page.frames().map((frame) => frame.evaluate(() => window.moused === true).catch(() => false)));
   assert.deepEqual(moused.filter(Boolean), []);
 });
@@ -205,7 +208,7 @@ scene("four themes: every word can be read and every stop of the Tab key is seen
   const edit = { tool: "MultiEdit", input: { file_path: "limits.py", edits: [{ old_string: "speed = 2", new_string: "speed = 3\nlimit = 9" }] } };
   await bench.api.script({ blocks: [{ thinking: "Hm." }, RICH, { tool: "Read", input: { file_path: "limits.py" } }, { tool: "Bash", input: { command: "false", description: "Fail" } }] }, { blocks: [edit] }, { blocks: ["Settled."] });
   await bench.say("show everything");
-  await bench.page.locator(".review-widget").filter({ hasText: "limit = 9" }).first().waitFor();
+  await bench.lens("speed = 3").waitFor();
   for (const [name, mark, least] of THEMES) {
     await bench.theme(name, mark);
     await drawn();

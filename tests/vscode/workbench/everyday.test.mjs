@@ -154,15 +154,13 @@ scene("code from an answer is copied, inserted at the cursor, and applied as an 
   await until(async () => /placed = True/.test(await bench.editorText()), "the code in the buffer");
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "place.py" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "place.py", old_string: "# here\n", new_string: "# there\n" } }] }, { blocks: ["Applied."] });
   await bench.chat.locator('button[aria-label="Apply to the open file…"]').first().click();
-  await bench.page.locator(".review-widget").first().waitFor();
-  await bench.page.locator(".codelens-decoration a").filter({ hasText: "Accept" }).first().waitFor();
+  await bench.lens("Accept").first().waitFor();
   await bench.shot("light-review");
   // The same change as a diff, and every change at once.
-  await bench.command("Assent: Open Proposed Change as Diff");
-  await bench.page.locator(".tab.active").filter({ hasText: "place.py (proposed, read-only)" }).waitFor();
-  await until(async () => /# there/.test(await bench.page.locator(".monaco-diff-editor .editor.modified").textContent().then((text) => text.replaceAll("\u00a0", " "))), "the proposed text on the right");
-  // Every hunk can be decided here as well; what is shown cannot be typed into.
-  await bench.page.locator(".monaco-diff-editor .codelens-decoration a").filter({ hasText: "Edit in the file" }).first().waitFor();
+  await bench.command("Assent: Review File");
+  await bench.reviewing("place.py");
+  await until(async () => /# there/.test(await bench.proposedText()), "the proposed text on the right");
+  await bench.lens("Accept").first().waitFor();
   await bench.shot("diff");
   await bench.command("Assent: Open All Proposed Changes");
   await bench.page.locator(".tab.active").filter({ hasText: "all proposed changes" }).waitFor();
@@ -171,7 +169,7 @@ scene("code from an answer is copied, inserted at the cursor, and applied as an 
   await bench.command("Assent: Accept All Hunks");
   await answer("Applied.");
   await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
-  await bench.page.locator('.tab.active[data-resource-name="place.py"]').waitFor();
+  await bench.openFile("place.py");
   await bench.intoEditor();
   await bench.page.keyboard.press("Control+S");
   await bench.saved("place.py", "# there\nplaced = True\n");
@@ -221,7 +219,7 @@ scene("a change is asked for at the cursor, a selection and the terminal are bro
   await bench.page.locator(".quick-input-widget").filter({ hasText: "change two.py" }).waitFor();
   await bench.shot("inline");
   await bench.answerBox("change two.py", "make it a float");
-  await bench.page.locator(".review-widget").first().waitFor();
+  await bench.lens("Accept").first().waitFor();
   await bench.command("Assent: Accept All Hunks");
   await answer("Done at the cursor.");
   assert.match(JSON.stringify((await calls()).at(-3).messages), /make it a float[^"]*two\.py:1/);
@@ -319,8 +317,7 @@ scene("a conversation is held and an ask allowed with the keyboard alone, in hig
   const edit = { tool: "Edit", input: { file_path: "two.py", old_string: "second =", new_string: "other =" } };
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "two.py" } }] }, { blocks: [edit] }, { blocks: ["Never mind, then."] });
   await bench.say("rename it");
-  await bench.page.locator(".review-widget").first().waitFor();
-  await bench.page.locator(".codelens-decoration a").filter({ hasText: "Reject" }).first().waitFor();
+  await bench.lens("Reject").first().waitFor();
   await bench.shot("contrast-review");
   await bench.command("Assent: Reject All Hunks");
   await answer("Never mind, then.");

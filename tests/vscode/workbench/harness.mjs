@@ -59,15 +59,16 @@ const KEYS = {
   "Control+Alt+L": { focus: "editor" },
   "Alt+F5": { seen: (page) => page.locator(".pane-header").filter({ hasText: "Review" }) },
   "Shift+Alt+F5": { seen: (page) => page.locator(".pane-header").filter({ hasText: "Review" }) },
-  "Control+Alt+Y": { focus: "review", seen: hunkButton },
-  "Control+Alt+N": { focus: "review", seen: hunkButton },
-  "Control+Alt+E": { focus: "review", seen: hunkButton },
+  "Control+Alt+Y": { focus: "editor", seen: hunkButton },
+  "Control+Alt+N": { focus: "editor", seen: hunkButton },
+  "Control+Alt+E": { focus: "editor", seen: hunkButton },
+  "Control+Alt+M": { focus: "editor", seen: hunkButton },
   "Control+Alt+W": { seen: (page) => page.locator(".statusbar-item").filter({ hasText: "waits for you" }) },
 };
 
 /** Offered over the editor by the same condition as the keys on a hunk. */
 function hunkButton(page) {
-  return page.locator('.editor-group-container.active .title .action-label[aria-label^="Next Hunk"]').first();
+  return page.locator('.editor-group-container.active .title .action-label[aria-label^="Accept All Hunks in File"]').first();
 }
 
 function required(name) {
@@ -251,13 +252,24 @@ export class Workbench {
     await this.page.keyboard.press(name);
   }
 
-  /** Whether keys arrive in the text of the active editor; `review`: there, or in the thread of a hunk. */
-  focused(where) {
-    return this.page.evaluate((where) => {
-      const element = document.activeElement;
-      const inside = document.hasFocus() && element?.closest(".editor-group-container.active .monaco-editor") != null;
-      return inside && (where === "review" || element.closest(".review-widget") === null);
-    }, where);
+  /** Whether keys arrive in the text of the active editor. */
+  focused() {
+    return this.page.evaluate(() => document.hasFocus() && document.activeElement?.closest(".editor-group-container.active .monaco-editor") != null);
+  }
+
+  /** A row of actions over or under a hunk, in the active editor. */
+  lens(text) {
+    return this.page.locator(".editor-group-container.active .codelens-decoration a").filter({ hasText: text });
+  }
+
+  /** Waits for the review of a file to be the active editor. */
+  async reviewing(name) {
+    await this.page.locator(".tab.active").filter({ hasText: `${name} (review)` }).waitFor();
+  }
+
+  /** The proposed side of the active review, line by line as on the screen. */
+  async proposedText() {
+    return linesOf(this.page.locator(".editor-group-container.active .monaco-diff-editor .editor.modified .lines-content > .view-lines > .view-line"));
   }
 
   /** Whether keys arrive in the chat's box: the page remembers a focus of its own while another part has the keys. */
@@ -382,10 +394,7 @@ export class Workbench {
 
   /** What the editor shows of the active file, line by line as on the screen. */
   async editorText() {
-    const lines = await this.page.locator(".editor-instance .view-lines .view-line").evaluateAll((all) =>
-      all.map((line) => ({ top: Number.parseFloat(line.style.top), text: line.textContent.replaceAll("\u00a0", " ") })).sort((a, b) => a.top - b.top).map((line) => line.text),
-    );
-    return lines.join("\n");
+    return linesOf(this.page.locator(".editor-instance .view-lines .view-line"));
   }
 
   /** Ends our server the hard way. */
@@ -540,6 +549,12 @@ export async function until(check, what, timeout = PATIENCE) {
     if (Date.now() > end) throw new Error(`waited ${timeout} ms for ${what}${last ? `; last: ${last.message}` : ""}`);
     await new Promise((done) => setTimeout(done, 50));
   }
+}
+
+/** Lines of an editor, in the order in which they stand on the screen. */
+async function linesOf(lines) {
+  const texts = await lines.evaluateAll((all) => all.map((line) => ({ top: Number.parseFloat(line.style.top), text: line.textContent.replaceAll("\u00a0", " ") })).sort((a, b) => a.top - b.top).map((line) => line.text));
+  return texts.join("\n");
 }
 
 /** The results the model was given for its tool calls, in the newest call. */

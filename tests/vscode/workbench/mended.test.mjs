@@ -80,11 +80,10 @@ scene("an edit that waits for its review says so in the chat, the status bar and
   await bench.chat.locator("details.tool.waiting").waitFor();
   await bench.shot("review-waits");
   await waiting.locator('[data-do="review"]').click();
-  await bench.page.locator('.tab.active[data-resource-name="waits.py"]').waitFor();
+  await bench.reviewing("waits.py");
   await bench.openFile("keys.py");
   await status().click();
-  await bench.page.locator('.tab.active[data-resource-name="waits.py"]').waitFor();
-  await bench.intoEditor();
+  await bench.reviewing("waits.py");
   await bench.key("Control+Alt+Y");
   await answer("Reviewed.");
   await until(async () => !/waits for you/.test(await status().first().textContent()), "nothing to wait for");

@@ -16,7 +16,7 @@ const ACTIONS = [
 /** Commands that need something, by what they need. */
 const NEEDS = {
   file: ["Explain", "Refactor…", "Write Tests", "Document", "Ask About Selection", "Add File to Chat", "Change Code Here…"],
-  hunks: ["Accept Hunk", "Reject Hunk", "Edit Hunk", "Next Hunk", "Previous Hunk", "Accept All Hunks in File", "Reject All Hunks in File", "Accept All Hunks", "Reject All Hunks", "Open Proposed Change as Diff", "Open All Proposed Changes"],
+  hunks: ["Accept Hunk", "Accept Hunk with Note…", "Reject Hunk", "Reject Hunk with Reason…", "Review Hunk", "Next Hunk", "Previous Hunk", "Accept All Hunks in File", "Reject All Hunks in File", "Accept All Hunks", "Reject All Hunks", "Review File", "Open All Proposed Changes"],
   turn: ["Stop", "Show What Is Waiting", "Allow Once", "Deny…"],
   chat: ["Export Chat as Markdown"],
   terminal: ["Add Terminal Selection to Chat"],
@@ -40,7 +40,6 @@ const scene = scenes(bench, "places");
 const lastCall = async () => (await bench.api.calls()).at(-1);
 const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
 const box = () => bench.chat.locator("textarea.prompt");
-const thread = (text) => bench.page.locator(".review-widget").filter({ hasText: text }).first();
 const BULB = '.editor-instance [class*="codicon-light-bulb"], .editor-instance [class*="codicon-lightbulb"], .editor-instance [class*="gutter-lightbulb"]';
 
 /** The second line of shapes.ts, selected as people do it: a file that has just opened may move under the mouse. */
@@ -127,7 +126,7 @@ scene("the palette offers only what can be done now", async () => {
   await bench.openChat();
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "plain.txt" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "plain.txt", old_string: "plain", new_string: "fancy" } }] }, { blocks: ["Then not."] });
   await bench.say("change it");
-  await thread("fancy").waitFor();
+  await bench.lens("fancy").waitFor();
   await bench.intoEditor();
   await until(async () => (offered = await palette()).has("Accept Hunk"), "commands on hunks");
   present(offered, [...ALWAYS, ...NEEDS.file, ...NEEDS.hunks, ...NEEDS.turn, ...NEEDS.chat]);
@@ -137,7 +136,7 @@ scene("the palette offers only what can be done now", async () => {
   await until(async () => !(offered = await palette()).has("Accept Hunk"), "no hunk to accept here");
   present(offered, ["Next Hunk", "Accept All Hunks", "Open All Proposed Changes"]);
   await bench.command("Assent: Next Hunk");
-  await bench.page.locator('.tab.active[data-resource-name="plain.txt"]').waitFor();
+  await bench.reviewing("plain.txt");
   await bench.command("Assent: Stop");
   await bench.chat.locator(".row.end, .notice").filter({ hasText: "Stopped" }).first().waitFor();
   await until(async () => !(offered = await palette()).has("Stop"), "nothing to stop");
@@ -145,7 +144,7 @@ scene("the palette offers only what can be done now", async () => {
   await bench.api.forget();
   absent(offered, NEEDS.hunks);
   // What was proposed in a turn that was stopped is gone, all of it.
-  await until(async () => (await bench.page.locator(".review-widget, .codelens-decoration a").count()) === 0, "nothing left of the proposal in the editor");
+  await until(async () => (await bench.page.locator(".codelens-decoration a").count()) === 0, "nothing left of the proposal in the editor");
 });
 
 scene("every lightbulb action on a selection sends its own words, and asking leaves them to be finished", async () => {
@@ -289,7 +288,7 @@ scene("a rename over two files is reviewed file by file, and the model is told w
   await bench.say("rename area to surface");
   const card = bench.chat.locator(".card.ask");
   await card.waitFor();
-  await thread("export function surface").waitFor();
+  await bench.lens("export function surface").waitFor();
   assert.match(textOf(toolResults(await lastCall())[1]), /room\.ts:3/);
   await card.filter({ hasText: "function surface" }).filter({ hasText: "surface(3, 4)" }).waitFor(); // one answer for both, so both are shown
   await bench.shot("rename-two-files");
@@ -297,14 +296,15 @@ scene("a rename over two files is reviewed file by file, and the model is told w
   if ((await list.getAttribute("aria-expanded")) !== "true") await list.click();
   const rows = bench.page.locator(".pane").filter({ has: list }).locator(".monaco-list-row");
   for (const name of ["shapes.ts", "room.ts"]) await rows.filter({ hasText: name }).first().waitFor();
-  await thread("export function surface").locator('.head .action-label[aria-label^="Accept"]').click();
+  await bench.lens("Accept").first().click();
   await until(async () => /function surface/.test(await bench.editorText()), "the new name in the first file");
   assert.equal(await bench.chat.locator(".row.text").filter({ hasText: "Half renamed." }).count(), 0);
   await bench.command("Assent: Next Hunk");
-  await bench.page.locator('.tab.active[data-resource-name="room.ts"]').waitFor();
-  await thread("surface").waitFor();
+  await bench.reviewing("room.ts");
+  await bench.lens("Accept").first().waitFor();
   await bench.command("Assent: Reject All Hunks in File");
   await answer("Half renamed.");
+  await bench.openFile("room.ts");
   const told = textOf(toolResults(await lastCall()).at(-1));
   assert.match(told, /shapes\.ts/);
   assert.match(told, /room\.ts[^]*(reject|not changed|left)|(reject|not changed|left)[^]*room\.ts/i);
@@ -375,44 +375,33 @@ scene("an ask is gone to with a key and denied with a reason by command", async 
   assert.match(textOf(toolResults(await lastCall())[0]), /not this file/);
 });
 
-scene("a hunk is accepted with a note, one left as it was after all, one rejected by key", async () => {
+scene("a hunk is accepted with a note, one edited and put back, one rejected by key", async () => {
   await bench.newChat();
   await bench.openFile("three.txt");
   const edits = ["one", "two", "three"].map((word) => ({ old_string: `${word}\n`, new_string: `${word.toUpperCase()}\n` }));
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "three.txt" } }] }, { blocks: [{ tool: "MultiEdit", input: { file_path: "three.txt", edits } }] }, { blocks: ["Noted."] });
   await bench.say("shout");
-  const first = thread("Hunk 1 of 3");
-  await thread("Hunk 3 of 3").waitFor();
-  const reply = first.locator(".review-thread-reply-button");
-  if (await reply.isVisible()) await reply.click();
-  await first.locator(".comment-form .monaco-editor").click();
-  await bench.page.keyboard.type("only this once");
-  await first.locator(".form-actions .monaco-button").filter({ hasText: "Accept with This Note" }).click();
+  await bench.lens("THREE").waitFor();
+  await bench.page.locator(".editor-instance .view-line").filter({ hasText: "one" }).click();
+  await bench.command("Assent: Accept Hunk with Note…");
+  await bench.answerBox("A note for the model", "only this once");
   await until(async () => /ONE/.test(await bench.editorText()), "the first hunk");
-  const lenses = bench.page.locator(".editor-instance .codelens-decoration").filter({ hasText: "Accept" });
-  await until(async () => (await lenses.count()) === 2, "no lens over what is decided");
-
-  const second = thread("Hunk 2 of 3");
-  await second.locator('.head .action-label[aria-label^="Edit"]').click();
-  await second.locator(".edit-container .monaco-editor").waitFor();
-  await second.locator(".form-actions .monaco-button").filter({ hasText: "Cancel" }).click();
-  await second.locator(".edit-container .monaco-editor").waitFor({ state: "detached" });
-  // The thread that was edited keeps the focus or gives it back to the file, now or in a moment; a key before that
-  // would go nowhere.
-  const inFile = () => bench.page.evaluate(() => document.activeElement?.closest(".editor-instance") != null && document.activeElement.closest(".review-widget") === null);
-  const onThird = async () => {
-    await bench.page.locator(".editor-instance .view-line").filter({ hasText: "three" }).click();
-    return (await inFile()) && (await bench.page.locator(".statusbar").textContent()).includes("Ln 9,");
-  };
-  await until(onThird, "the cursor on the third hunk");
+  await until(async () => (await bench.lens("Accept").count()) === 2, "no row over what is decided");
+  await bench.key("Alt+F5");
+  await bench.reviewing("three.txt");
+  await until(() => bench.focused(), "the keyboard in the review");
+  await bench.page.keyboard.press("End");
+  await bench.page.keyboard.type("!");
+  await bench.lens("Back to the proposal").click();
+  await bench.lens("Accept as edited").waitFor({ state: "detached" });
+  await until(async () => /^TWO$/m.test(await bench.proposedText()), "the proposed line again");
+  await bench.page.locator(".editor-group-container.active .modified .lines-content > .view-lines > .view-line").filter({ hasText: "THREE" }).click();
   await bench.key("Control+Alt+N");
-  await until(async () => (await bench.page.locator(".review-widget").count()) === 1, "one hunk left");
-  await until(async () => (await lenses.count()) === 1, "one lens left");
-  await bench.key("Shift+Alt+F5");
-  await until(async () => (await bench.page.locator(".statusbar").textContent()).includes("Ln 5,"), "the cursor on the second hunk");
+  await until(async () => (await bench.lens("Accept").count()) === 1, "one hunk left");
   await bench.key("Control+Alt+Y");
   await answer("Noted.");
-  assert.equal((await bench.editorText()).trim(), "ONE\n\n\n\nTWO\n\n\n\nthree");
+  await bench.openFile("three.txt");
+  await until(async () => (await bench.editorText()).trim() === "ONE\n\n\n\nTWO\n\n\n\nthree", "the file as it was decided");
   const told = textOf(toolResults(await lastCall()).at(-1));
   assert.match(told, /2 of 3/);
   assert.match(told, /only this once/);
@@ -434,6 +423,6 @@ scene("a change that is withdrawn as soon as it is proposed leaves nothing in th
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "plain.txt" } }] }, { blocks: [{ tool: "Bash", input: { command: "false", description: "Fail" } }, { tool: "Edit", input: { file_path: "plain.txt", old_string: "plain", new_string: "fancy" } }] }, { blocks: ["Neither, then."] });
   await bench.say("both at once");
   await answer("Neither, then.");
-  await until(async () => (await bench.page.locator(".review-widget, .codelens-decoration a").count()) === 0, "nothing of it in the editor");
+  await until(async () => (await bench.page.locator(".codelens-decoration a").count()) === 0, "nothing of it in the editor");
   await until(async () => !(await palette()).has("Next Hunk"), "nothing to review");
 });

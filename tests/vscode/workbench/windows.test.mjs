@@ -124,9 +124,9 @@ scene("two folders in one window: files of both are found, named, and edited", a
     const card = bench.chat.locator(".card.ask");
     await card.waitFor();
     await bench.openFile("shelf.py");
-    await bench.page.locator(".review-widget").filter({ hasText: "books = 4" }).first().waitFor();
+    await bench.lens("books = 4").waitFor();
     await bench.shot("two-folders");
-    await bench.page.locator(".codelens-decoration a").filter({ hasText: "Accept" }).first().click();
+    await bench.lens("Accept").first().click();
     await answer("One more book.");
     const calls = await bench.api.calls();
     assert.match(JSON.stringify(calls.at(-3).messages), /books = 3/);

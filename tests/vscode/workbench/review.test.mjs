@@ -1,0 +1,162 @@
+// The review: a native diff per file whose right side can be typed into, a quiet row in the real file, keys all the way.
+import assert from "node:assert/strict";
+import { after, before } from "node:test";
+import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
+
+const FILES = Array.from({ length: 6 }, (_, file) => `part${file}.py`);
+const BIG = Array.from({ length: 5 }, (_, at) => `value${at} = ${at}\n\n\n\n`).join("");
+const LINES = "a = 1\nb = 2\nc = 3\nd = 4\n";
+
+const bench = new Workbench();
+
+before(async () => {
+  bench.write({ ...Object.fromEntries(FILES.map((name) => [name, BIG])), "calm.py": "# calm\nspeed = 1\n\n\n\nlimit = 1\n", "lines.py": LINES, "blank.py": "if True:\n  pass\n", "typed.py": "first = 1\n\n\n\nlast = 9\n" });
+  await bench.start();
+});
+after(() => bench.stop());
+
+const scene = scenes(bench, "review");
+const lastCall = async () => (await bench.api.calls()).at(-1);
+const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
+const read = (...names) => ({ blocks: names.map((name) => ({ tool: "Read", input: { file_path: name } })) });
+const edits = (file_path, ...pairs) => ({ tool: "MultiEdit", input: { file_path, edits: pairs.map(([old_string, new_string]) => ({ old_string, new_string })) } });
+const diff = () => bench.page.locator(".editor-group-container.active .monaco-diff-editor");
+const right = () => diff().locator(".editor.modified");
+const lens = (text) => bench.lens(text);
+const reviewing = (name) => bench.reviewing(name);
+const heightOf = (locator) => locator.evaluate((element) => element.getBoundingClientRect().height);
+
+scene("a proposed line costs one quiet row in the file, and the review shows it as a diff in which it is edited and accepted", async () => {
+  await bench.newChat();
+  await bench.openFile("calm.py");
+  await bench.api.script(read("calm.py"), { blocks: ["I will raise both.", edits("calm.py", ["speed = 1\n", "speed = 2\n"], ["limit = 1\n", "limit = 2\n"])] }, { blocks: ["Raised."] });
+  await bench.say("raise them");
+  // In the file: one row over each hunk, the model's reason once, no proposed text in the buffer.
+  await lens("speed = 2").waitFor();
+  await lens("limit = 2").waitFor();
+  await until(async () => (await lens("I will raise both.").count()) === 1, "the model's reason, once");
+  assert.doesNotMatch(await bench.editorText(), /speed = 2/);
+  assert.ok((await heightOf(bench.page.locator(".editor-instance .codelens-decoration").first())) <= 40, "one row");
+  await bench.shot("review-hint");
+
+  await lens("speed = 2").click();
+  await reviewing("calm.py");
+  await until(async () => /speed = 2[^]*limit = 2/.test(await bench.proposedText()), "both proposed lines on the right");
+  await lens("Accept").first().waitFor();
+  await until(async () => (await lens("Accept").count()) === 2, "a row of actions under each hunk");
+  await bench.shot("review-diff");
+  const [old, fresh] = await Promise.all([diff().locator(".line-delete").first().boundingBox(), diff().locator(".line-insert").first().boundingBox()]);
+  assert.ok(old && fresh, "old lines are marked red, new ones green");
+
+  // Typing into a proposed line edits it; typing anywhere else is refused.
+  await right().locator(".lines-content > .view-lines > .view-line").filter({ hasText: "speed" }).click();
+  await bench.page.keyboard.press("End");
+  await bench.page.keyboard.type("  # by hand");
+  await lens("Accept as edited").waitFor();
+  await right().locator(".lines-content > .view-lines > .view-line").filter({ hasText: "# calm" }).click();
+  await bench.page.keyboard.press("End");
+  await bench.page.keyboard.type("!");
+  await bench.page.locator(".statusbar").filter({ hasText: "only proposed lines can be edited here" }).waitFor();
+  await until(async () => !/# calm!/.test(await bench.proposedText()), "the other line as it was");
+  await bench.shot("review-edited");
+  await lens("Accept as edited").click();
+  await until(async () => (await lens("Accept").count()) === 1, "one hunk left");
+  await lens("Reject with reason").click();
+  await bench.answerBox("A reason for the model", "the limit is fixed");
+  await answer("Raised.");
+  await bench.page.locator(".tab").filter({ hasText: "(review)" }).waitFor({ state: "detached" });
+  const told = textOf(toolResults(await lastCall()).at(-1));
+  assert.match(told, /speed = 2 {2}# by hand/);
+  assert.match(told, /the limit is fixed/);
+  await until(async () => /speed = 2 {2}# by hand\n[^]*limit = 1/.test(await bench.editorText()), "the accepted line in the file, the rejected one not");
+});
+
+scene("thirty hunks in six files are decided with the keyboard alone, in less than forty keys", async () => {
+  await bench.newChat();
+  const change = (name) => edits(name, ...Array.from({ length: 5 }, (_, at) => [`value${at} = ${at}\n`, `value${at} = ${at}.5\n`]));
+  await bench.api.script(read(...FILES), { blocks: [change(FILES[0])] }, ...FILES.slice(1).map((name) => ({ blocks: [change(name)] })), { blocks: ["All thirty."] });
+  await bench.chat.locator("select.mode").selectOption("default");
+  await bench.say("make them floats");
+  let keys = 0;
+  const press = async (key) => {
+    keys += 1;
+    await bench.page.keyboard.press(key);
+  };
+  const left = async () => (await lens("Accept").count()) + (await lens("Keep").count());
+  for (const [file, name] of FILES.entries()) {
+    // Each edit is asked about when its turn comes; one key goes there.
+    await bench.page.locator(".statusbar-item").filter({ hasText: "waits for you" }).waitFor();
+    await until(async () => (await bench.page.locator(".pane-header").filter({ hasText: "Review" }).count()) > 0 && (await bench.chat.locator(".card.ask").filter({ hasText: name }).count()) === 1, `the ask about ${name}`);
+    await press("Alt+F5");
+    await reviewing(name);
+    await until(async () => (await left()) === 5 && (await bench.focused("editor")), `five hunks of ${name}, and the keyboard there`);
+    if (file === 0) {
+      // One by one in the first file: each key decides a hunk and goes on to the next.
+      for (let hunk = 5; hunk > 0; hunk -= 1) {
+        await until(async () => (await left()) === hunk && (await bench.focused("editor")), `${hunk} hunks left`);
+        await press(hunk === 3 ? "Control+Alt+N" : "Control+Alt+Y");
+      }
+      await bench.shot("review-keys");
+    } else {
+      await press(file === 1 ? "Control+Shift+Alt+N" : "Control+Shift+Alt+Y");
+    }
+  }
+  await answer("All thirty.");
+  assert.ok(keys < 40, `${keys} keys`);
+  await until(async () => (await bench.page.locator(".tab").filter({ hasText: "(review)" }).count()) === 0, "every review closed");
+  const results = toolResults(await lastCall()).map(textOf);
+  assert.match(results.join("\n"), /4 of 5/);
+  await bench.openFile(FILES[0]);
+  await until(async () => /value1 = 1\.5[^]*value2 = 2\n/.test(await bench.editorText()), "the third hunk left as it was");
+  await bench.openFile(FILES[1]);
+  await until(async () => /value0 = 0\n/.test(await bench.editorText()), "the second file as it was");
+});
+
+scene("single lines of a hunk are accepted by selecting them", async () => {
+  await bench.newChat();
+  await bench.openFile("lines.py");
+  await bench.api.script(read("lines.py"), { blocks: [edits("lines.py", [LINES, LINES.replace(/(\d)/g, "$1.0")])] }, { blocks: ["Some of them."] });
+  await bench.say("floats");
+  await lens("a = 1.0").click();
+  await reviewing("lines.py");
+  await lens("Accept").first().waitFor();
+  await right().locator(".lines-content > .view-lines > .view-line").filter({ hasText: "b = 2.0" }).click();
+  await bench.page.keyboard.press("Home");
+  await bench.page.keyboard.press("Shift+ArrowDown");
+  await bench.page.keyboard.press("Shift+End");
+  await lens("Accept selected lines").waitFor();
+  await bench.shot("review-selection");
+  await bench.command("Assent: Accept Selected Lines");
+  await answer("Some of them.");
+  await until(async () => (await bench.editorText()).startsWith("a = 1\nb = 2.0\nc = 3.0\nd = 4"), "the two selected lines, and no others");
+  assert.match(textOf(toolResults(await lastCall()).at(-1)), /b = 2\.0[^]*c = 3\.0/);
+});
+
+scene("white space that differs is painted and said, and what one types in the file meanwhile is no part of the review", async () => {
+  await bench.newChat();
+  await bench.openFile("blank.py");
+  await bench.api.script(read("blank.py"), { blocks: [edits("blank.py", ["  pass\n", "    pass\n"])] }, { blocks: ["Indented."] });
+  await bench.say("indent it");
+  await lens("pass").first().click();
+  await reviewing("blank.py");
+  await lens("only white space differs").waitFor();
+  await bench.shot("review-blank");
+  await bench.command("Assent: Accept All Hunks in File");
+  await answer("Indented.");
+
+  await bench.openFile("typed.py");
+  await bench.api.script(read("typed.py"), { blocks: [edits("typed.py", ["first = 1\n", "first = 2\n"], ["last = 9\n", "last = 10\n"])] }, { blocks: ["Both."] });
+  await bench.say("raise both");
+  await lens("first = 2").waitFor();
+  await bench.page.locator(".editor-instance .view-line").nth(2).click();
+  await bench.page.keyboard.type("mine = 0");
+  await lens("last = 10").click();
+  await reviewing("typed.py");
+  await until(async () => /first = 2[^]*mine = 0[^]*last = 10/.test(await bench.proposedText()), "the user's own line beside the proposed ones");
+  assert.equal(await diff().locator(".view-line").filter({ hasText: "mine" }).evaluateAll((all) => all.filter((line) => line.closest(".view-zones")).length), 0, "it is not shown as removed");
+  // A window that is loaded again brings the review back, or nothing at all, and never a broken tab.
+  await bench.reopen();
+  await answer("raise both").catch(() => {});
+  await bench.page.locator(".tab").filter({ hasText: "(review)" }).first().waitFor({ state: "attached", timeout: 5000 }).catch(() => {});
+  assert.equal(await bench.page.locator(".editor-group-container").filter({ hasText: "could not be opened" }).count(), 0);
+});
