@@ -284,7 +284,7 @@ scene("a rename over two files is reviewed file by file, and the model is told w
     { blocks: ["Half renamed."] },
   );
   // The language server needs a moment to know both files; until then it would rename in one only.
-  await bench.page.locator(".statusbar").filter({ hasText: "TypeScript" }).waitFor();
+  await bench.page.locator(".editor-group-container.active .breadcrumbs-control").filter({ hasText: "area" }).waitFor();
   await bench.say("rename area to surface");
   const card = bench.chat.locator(".card.ask");
   await card.waitFor();

@@ -45,6 +45,8 @@ scene("a proposed line costs one quiet row in the file, and the review shows it 
   await lens("Accept").first().waitFor();
   await until(async () => (await lens("Accept").count()) === 2, "a row of actions under each hunk");
   await bench.shot("review-diff");
+  await lens("I will raise both.").click();
+  await bench.page.locator(".notification-list-item").filter({ hasText: "I will raise both." }).first().waitFor();
   const [old, fresh] = await Promise.all([diff().locator(".line-delete").first().boundingBox(), diff().locator(".line-insert").first().boundingBox()]);
   assert.ok(old && fresh, "old lines are marked red, new ones green");
 
