@@ -18,6 +18,7 @@ ALLOWED: dict[str, set[str]] = {
     "lsp": {"types", "text", *MIDDLE, "engine", "sessions", "wire"},
     "acp": {"types", "text", *MIDDLE, "engine", "sessions", "wire"},
     "cli": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "acp", "app"},
+    "sdk": {"types", "text", *MIDDLE, "engine", "sessions", "app"},
     "app": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "acp"},
 }
 OWNERS = {

@@ -23,7 +23,7 @@ from assent.engine.services import Services
 from assent.engine.side_calls import SideCalls
 from assent.extensions import agents, commands
 from assent.extensions.auto_memory import AutoMemory
-from assent.extensions.hooks import InProcessHooks
+from assent.extensions.hooks import Hook, HookFunction, InProcessHooks
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
 from assent.model.settings import ModelSettings, model_settings
@@ -49,6 +49,7 @@ from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool, Summarise
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
+from assent.types.hooks import HookEvent
 from assent.types.permissions import Action, Decision
 from assent.types.ports import ToolCall, Workspace
 from assent.types.private_files import tighten
@@ -73,6 +74,8 @@ class Options:
     api_key: str | None = None  # handed over by the editor
     source_seconds: float = 0.25  # how long the first prompt of a session waits for memory
     context_seconds: float = 0.0  # and for git; what is later follows as an attachment
+    project_settings: bool = True  # False: a program that embeds us wants only the user's own
+    tools: tuple[AnyTool, ...] = ()  # of a program that embeds us
 
 
 def build(client: "Client", editor: ClientEdits, *, options: Options) -> "Backend":
@@ -124,7 +127,9 @@ class App:
         self._acp = acp
         self._options = options
         self._interactive = options.interactive
-        self.settings = SettingsFiles.standard(cli=options.settings, parse_rule=parse_rule)
+        self.settings = SettingsFiles.standard(
+            cli=options.settings, parse_rule=parse_rule, project=options.project_settings
+        )
         self._policy = ManagedPolicy(self.settings.policy_file)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
         self.models = Models(self._model_settings(options), offline_only=options.offline)
@@ -152,6 +157,10 @@ class App:
             self._watching.cancel()
         await self.sessions.__aexit__(kind, error, trace)
         await self.models.aclose()
+
+    def add_hook(self, event: HookEvent, run: HookFunction, *, matcher: str = "", timeout: float = 60.0) -> None:
+        """A function of the program that embeds us, run at every such event."""
+        self.hooks.add(Hook(event=event, run=run, matcher=matcher, timeout=timeout))
 
     def warm_up(self) -> None:
         """Load what the first turn needs: the model's SDK and the shell grammar. Runs in a thread."""
@@ -299,7 +308,7 @@ class App:
             named = now.settings.typed.allow_private_addresses
             return host in named or lookups.private_allowed(self._judged_in(now))(host)
 
-        return builtin_tools(
+        built_in = builtin_tools(
             is_read_only=partial(self._is_read_only, cwd),
             may_read=lambda: lookups.may_read(self._judged_in(current())),
             secrets=self.models.secrets,
@@ -308,6 +317,7 @@ class App:
             agents=lambda: [(agent.name, agent.description) for agent in agents.BUILT_IN],
             editor=self._client.can_query,
         )
+        return (*built_in, *self._options.tools)
 
     def _is_read_only(self, folder: str, command: str, cwd: str, roots: Sequence[str]) -> bool:
         """As the chain sees it when the command runs: where the shell is by then, and as trusted as the folder is."""

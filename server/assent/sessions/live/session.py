@@ -41,7 +41,7 @@ from assent.storage.settings import Settings, SourcedRule
 from assent.storage.spill import SpillFolder
 from assent.tools.tool import AnyTool, Jobs, Mine, SessionState, ToolContext, ToolServices
 from assent.types.blocks import Json, text_of
-from assent.types.messages import Attachment, Result, Spent
+from assent.types.messages import Attachment, Message, Result, Spent
 from assent.types.ports import Elicitation, ElicitationAnswer, FileText, ToolCall
 from assent.wire.events import AnyEvent, Job, Notice, PlanProposed, ReviewPending, Status, Todos
 from assent.wire.results import Interrupted, Sent, WaitingReview
@@ -78,6 +78,7 @@ class Session:
         self.spent: Spent | None = None  # session totals, as of the last call that was counted
         self.cost_usd = 0.0
         self.prompts: list[str] = []  # the beginnings, for search
+        self.observers: list[Callable[[Message], None]] = []  # each gets every message of the engine, typed
         self.updated_at = deps.clock()
         self.interactive = deps.interactive
         self.rules: list[SourcedRule] = []  # what the user allowed for this session
@@ -335,6 +336,10 @@ class Session:
             if str(problem) not in told:
                 self.notice("warning", str(problem))
         self._settings_seen = settings
+
+    def observed(self, message: Message) -> None:
+        for observer in self.observers:
+            observer(message)
 
     def turn_begins(self, turn: Turn) -> None:
         self.interrupted = None

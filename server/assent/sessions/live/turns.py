@@ -356,6 +356,8 @@ class Turns:
             submitted = engine.submit(turn.content, uuid=turn.uuid, token_budget=turn.token_budget)
             async with aclosing(submitted) as messages:
                 async for message in messages:
+                    if not isinstance(message, Result):
+                        session.observed(message)
                     if isinstance(message, SystemInit):
                         started = True
                         session.publish(turn_started(message, turn.prompt, message_id=turn.uuid))
@@ -386,6 +388,7 @@ class Turns:
         for message in answered:
             session.publish(Completed(message.client_id))
         session.publish(TurnFinished(wire_result(result)))
+        session.observed(result)
         self.current = None
         session.record.busy(False)
         self.unshown.clear()

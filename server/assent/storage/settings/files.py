@@ -55,20 +55,31 @@ class SettingsFiles:
         cli: Json | None = None,
         parse_rule: ParseRule | None = None,
         claude_dir: Path | None = None,
+        project: bool = True,
     ) -> None:
+        """`project`: whether what a folder's own files say is read at all."""
         self.user_file = config_dir / "settings.json"
         self.claude_user_file = claude_dir / "settings.json" if claude_dir else None
         self.policy_file = policy_file
         self.cli = cli or {}
         self._editor: Json = {}
         self._editor_is_user = False
+        self._project = project
         self._parse_rule = parse_rule
         self._cache: dict[Path, tuple[tuple[int, int] | None, Source]] = {}
 
     @classmethod
-    def standard(cls, *, cli: Json | None = None, parse_rule: ParseRule | None = None) -> "SettingsFiles":
+    def standard(
+        cls, *, cli: Json | None = None, parse_rule: ParseRule | None = None, project: bool = True
+    ) -> "SettingsFiles":
         """Where the files are for the user who runs the program."""
-        return cls(config_dir=paths.config_dir(), cli=cli, parse_rule=parse_rule, claude_dir=claude.claude_dir())
+        return cls(
+            config_dir=paths.config_dir(),
+            cli=cli,
+            parse_rule=parse_rule,
+            claude_dir=claude.claude_dir(),
+            project=project,
+        )
 
     def set_editor(self, values: Json, *, user_level: bool = False) -> None:
         """Settings the editor handed over; project-level unless the client marks them as the user's own."""
@@ -131,6 +142,8 @@ class SettingsFiles:
             ordered.insert(2, self._file(shared, "project", claude.taken))
             ordered[3:3] = [self._file(path, "project", claude.hooks_only) for path in github]
             ordered.insert(-1, self._file(claude.local_file(cwd), "local", claude.taken))
+        if not self._project:
+            ordered = [source for source in ordered if source.kind not in ("project", "local")]
         return [*ordered, own["editor"], own["cli"], own["session"], own["policy"]]
 
     def _own(self, session: Json) -> dict[RuleSource, Source]:

@@ -1,0 +1,238 @@
+"""`assent.Client`: one conversation of a program, turn by turn.
+
+    async with assent.Client(cwd="…") as client:
+        async for message in client.send("What does this do?"):
+            …
+
+Several clients live side by side: each has an engine, settings and files of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
+
+from assent.sdk.options import HookMatcher, Options, options_of
+from assent.types.blocks import Block, Json
+from assent.types.errors import AbortError, AssentError
+from assent.types.messages import Message, Result, Spent, StreamEvent
+
+if TYPE_CHECKING:
+    from assent.app import App
+    from assent.sessions.live.session import Session
+    from assent.sessions.stream.front import Front
+
+Prompt = str | Sequence[Block]
+ABORTED = ("aborted_streaming", "aborted_tools")
+
+
+class Client:
+    def __init__(self, *, cwd: str | Path | None = None, options: Options | Mapping[str, Any] | None = None) -> None:
+        self.options = options_of(options)
+        self.cwd = str(Path(cwd or Path.cwd()).expanduser().resolve())
+        self.session_id = ""
+        self._app: App | None = None
+        self._session: Session | None = None
+        self._own_front: Front | None = None
+
+    async def __aenter__(self) -> Self:
+        from assent.app import headless
+        from assent.sdk.wiring import app_options
+
+        app = headless(app_options(self.options))
+        for event, hooks in self.options.hooks.items():
+            for each in hooks:
+                hook = each if isinstance(each, HookMatcher) else HookMatcher(run=each)
+                app.add_hook(event, hook.run, matcher=hook.matcher, timeout=hook.timeout)
+        await app.__aenter__()
+        self._app = app
+        try:
+            self.session_id = await self._open(app)
+            self._session = await app.sessions.get({"sessionId": self.session_id})
+        except BaseException:
+            await app.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._app is not None:
+            app, self._app, self._session = self._app, None, None
+            await app.__aexit__(kind, error, trace)
+
+    # --- turns -------------------------------------------------------------------------------------------------------
+
+    async def send(self, prompt: Prompt) -> AsyncGenerator[Message, None]:
+        """One turn: `system/init` first, `result` last. Closing the generator interrupts it."""
+        from assent.sessions.stream.front import Call
+
+        app, session = self._live()
+        messages: asyncio.Queue[Message] = asyncio.Queue()
+        call = Call(front=self._front())
+        params: Json = {"sessionId": self.session_id, "prompt": _wire(prompt), "wait": True, "whenBusy": "refuse"}
+        if self.options.token_budget is not None:
+            params["tokenBudget"] = self.options.token_budget
+        session.observers.append(messages.put_nowait)
+        turn = asyncio.create_task(app.sessions.request("assent/session/send", params, call))
+        try:
+            while True:
+                message = await _next(messages, turn)
+                if message is None or isinstance(message, Spent):
+                    if message is None:
+                        break
+                    continue
+                if isinstance(message, Result):
+                    yield self._typed(message)
+                    break
+                if not isinstance(message, StreamEvent) or self.options.include_partial_messages:
+                    yield message
+            await turn
+        finally:
+            session.observers.remove(messages.put_nowait)
+            call.cancelled.set()
+            with contextlib.suppress(asyncio.CancelledError, AssentError):
+                await asyncio.shield(turn)
+
+    async def ask(self, prompt: Prompt) -> Result:
+        """One turn, its result alone. Raises AbortError when it was interrupted."""
+        result: Result | None = None
+        async with contextlib.aclosing(self.send(prompt)) as messages:
+            async for message in messages:
+                if isinstance(message, Result):
+                    result = message
+        if result is None or result.terminal in ABORTED:
+            raise AbortError("The turn was interrupted")
+        return result
+
+    async def interrupt(self) -> None:
+        """End the running turn; its result still comes."""
+        await self._request("assent/session/interrupt")
+
+    # --- the conversation --------------------------------------------------------------------------------------------
+
+    async def set_model(self, model: str) -> None:
+        await self._request("assent/session/configure", model=model)
+
+    async def set_mode(self, mode: str) -> None:
+        await self._request("assent/session/configure", mode=mode)
+
+    async def rewind(
+        self,
+        message_id: str,
+        *,
+        restore: Literal["conversation", "code", "both"] = "both",
+        dry_run: bool = False,
+    ) -> Json:
+        """Go back to before a message; answers which files change."""
+        return await self._request("assent/session/rewind", messageId=message_id, restore=restore, dryRun=dry_run)
+
+    async def fork(self, *, message_id: str | None = None) -> Client:
+        """A client on a copy of this conversation. Enter it like any other."""
+        params: Json = {} if message_id is None else {"messageId": message_id}
+        forked = await self._request("assent/session/fork", **params)
+        options = replace(self.options, resume=forked["sessionId"], continue_latest=False, fork=False)
+        return Client(cwd=self.cwd, options=options)
+
+    async def cost(self) -> Json:
+        """What the session has spent: totalCostUsd, by model, the cache's share."""
+        return await self._request("assent/session/cost")
+
+    async def context(self) -> Json:
+        """What fills the model's window, by category."""
+        return await self._request("assent/session/context")
+
+    # --- insides -----------------------------------------------------------------------------------------------------
+
+    async def _open(self, app: App) -> str:
+        from assent.sdk.output import schema_of
+        from assent.sessions.stream.front import Call
+
+        chosen = self.options
+        resume = chosen.resume
+        if resume is None and chosen.continue_latest:
+            listed = await app.sessions.request("assent/session/list", {"cwd": self.cwd})
+            resume = next((each["sessionId"] for each in listed["sessions"]), None)
+        if resume is not None:
+            if chosen.fork:
+                resume = (await app.sessions.request("assent/session/fork", {"sessionId": resume}))["sessionId"]
+            session = await app.sessions.get({"sessionId": resume})
+            changes = {"model": chosen.model, "mode": chosen.mode, "thinking": chosen.thinking, "effort": chosen.effort}
+            wanted = {name: value for name, value in changes.items() if value is not None}
+            if wanted:
+                await app.sessions.request("assent/session/configure", {"sessionId": resume, **wanted})
+            session.events.subscribe(self._front())
+            return session.id
+        if chosen.model is not None and not chosen.offline:
+            app.models.require(chosen.model)  # the stand-in does not answer for a model that was named
+        wanted = {
+            "cwd": self.cwd,
+            "model": chosen.model,
+            "fallbackModel": chosen.fallback_model,
+            "mode": chosen.mode,
+            "thinking": chosen.thinking,
+            "effort": chosen.effort,
+            "customSystemPrompt": chosen.system_prompt,
+            "appendSystemPrompt": chosen.append_system_prompt,
+            "maxTurns": chosen.max_turns,
+            "maxBudgetUsd": chosen.max_budget_usd,
+            "taskBudget": {"total": chosen.task_budget} if chosen.task_budget else None,
+            "jsonSchema": schema_of(chosen.output),
+            "title": chosen.title,
+        }
+        params = {name: value for name, value in wanted.items() if value is not None}
+        opened = await app.sessions.request("assent/session/new", params, Call(front=self._front()))
+        return cast("str", opened["sessionId"])
+
+    def _front(self) -> Front:
+        """One for the whole conversation: each front that is subscribed is asked."""
+        from assent.sdk.front import ProgramFront
+
+        if self._own_front is None:
+            chosen = self.options
+            self._own_front = ProgramFront(can_use_tool=chosen.can_use_tool, on_elicit=chosen.on_elicit)
+        return self._own_front
+
+    def _live(self) -> tuple[App, Session]:
+        if self._app is None or self._session is None:
+            raise AssentError("Enter the client first: async with assent.Client(…) as client")
+        return self._app, self._session
+
+    async def _request(self, method: str, **params: Any) -> Json:
+        app, _ = self._live()
+        return await app.sessions.request(method, {"sessionId": self.session_id, **params})
+
+    def _typed(self, result: Result) -> Result:
+        from assent.sdk.output import value_of
+
+        return replace(result, structured_output=value_of(self.options.output, result.structured_output))
+
+
+async def _next(messages: asyncio.Queue[Message], turn: asyncio.Task[Json]) -> Message | None:
+    """The next message, or None when the turn ended without a result: then awaiting it says why."""
+    waiting = asyncio.ensure_future(messages.get())
+    try:
+        await asyncio.wait({waiting, turn}, return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            return waiting.result()
+        return messages.get_nowait() if not messages.empty() else None
+    finally:
+        waiting.cancel()
+
+
+def _wire(prompt: Prompt) -> str | list[Block]:
+    return prompt if isinstance(prompt, str) else list(prompt)
+
+
+async def prompts_of(given: Prompt | AsyncIterable[Prompt]) -> AsyncGenerator[Prompt, None]:
+    """One prompt, or many as they come."""
+    if isinstance(given, AsyncIterable):
+        async for each in given:
+            yield each
+    else:
+        yield given

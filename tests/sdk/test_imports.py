@@ -1,0 +1,27 @@
+"""What importing costs, and what it pulls in: `assent.types` is standard library only, `import assent` loads nothing."""
+
+import subprocess
+import sys
+
+LOADED = "import sys; before = set(sys.modules); import {0}; print('\\n'.join(sorted(set(sys.modules) - before)))"
+
+
+def loaded(module: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", LOADED.format(module)], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_types_pull_in_the_standard_library_only() -> None:
+    roots = {name.partition(".")[0] for name in loaded("assent.types")}
+    assert roots - set(sys.stdlib_module_names) == {"assent"}
+
+
+def test_importing_the_package_loads_nothing_of_it() -> None:
+    assert {name for name in loaded("assent") if name.startswith("assent.")} == set()
+
+
+def test_every_public_name_can_be_had() -> None:
+    import assent
+
+    assert all(getattr(assent, name) is not None for name in assent.__all__)
+    assert set(assent.__all__) <= set(dir(assent))
