@@ -23,7 +23,8 @@ from assent.engine.services import Services
 from assent.engine.side_calls import SideCalls
 from assent.extensions import agents, commands
 from assent.extensions.auto_memory import AutoMemory
-from assent.extensions.hooks import Hook, HookFunction, InProcessHooks
+from assent.extensions.hooks import Hook, InProcessHooks
+from assent.extensions.hooks.in_process import HookFunction
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
 from assent.model.settings import ModelSettings, model_settings

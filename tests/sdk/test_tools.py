@@ -112,7 +112,6 @@ def test_a_marked_function_is_still_a_function() -> None:
 
 def test_what_cannot_be_a_tool_is_refused_where_it_is_defined() -> None:
     with pytest.raises(TypeError, match="needs a type"):
-
         assent.tool(name="untyped", description="Says nothing of its input.")(lambda anything: "")  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]  # that is the point
     with pytest.raises(ValueError, match="needs a description"):
         assent.tool(name="silent")(lambda: "")

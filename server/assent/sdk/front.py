@@ -6,6 +6,7 @@ import logging
 
 from assent.sdk.options import CanUseTool, OnElicit, PermissionAnswer, PermissionRequest
 from assent.sessions.stream.front import FrontFlags
+from assent.sessions.stream.published import Published
 from assent.types.blocks import Json
 
 logger = logging.getLogger(__name__)
@@ -17,7 +18,7 @@ class ProgramFront:
         self._can_use_tool = can_use_tool
         self._on_elicit = on_elicit
 
-    def event(self, params: Json) -> None:
+    def event(self, published: Published) -> None:
         """Messages reach the program typed, from the engine itself."""
 
     async def ask(self, params: Json) -> Json:

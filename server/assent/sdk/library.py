@@ -10,6 +10,8 @@ from assent.types.messages import ConversationMessage
 
 def list_sessions(*, cwd: str | Path | None = None, query: str | None = None) -> list[Json]:
     """Sessions of a folder, or all, newest first: sessionId, title, updatedAt, turns, costUsd, cwd, branch."""
+    import msgspec
+
     from assent.sessions.library import catalogue
     from assent.sessions.library.summaries import listed
     from assent.storage import paths
@@ -21,7 +23,7 @@ def list_sessions(*, cwd: str | Path | None = None, query: str | None = None) ->
     while True:
         given = {name: value for name, value in {**params, "cursor": cursor}.items() if value is not None}
         page, cursor = catalogue.page(Index(paths.data_dir()), paths.data_dir(), given)
-        found += [listed(each, running=False) for each in page]
+        found += [msgspec.to_builtins(listed(each, running=False)) for each in page]
         if cursor is None:
             return found
 
