@@ -23,7 +23,7 @@ from assent.engine.services import Services
 from assent.engine.side_calls import SideCalls
 from assent.extensions import agents, commands
 from assent.extensions.auto_memory import AutoMemory
-from assent.extensions.hooks import Hook, InProcessHooks
+from assent.extensions.hooks import AllHooks, Hook, InProcessHooks
 from assent.extensions.hooks.in_process import HookFunction
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
@@ -33,10 +33,11 @@ from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext
 from assent.permissions.explain import explain
 from assent.permissions.managed import ManagedPolicy
-from assent.permissions.rules import RuleSet, parse_rule
+from assent.permissions.rules import EDITORS, READERS, RuleSet, parse_rule
 from assent.permissions.shell import judge as shell
 from assent.sessions.deps import Judgement, SessionDeps
 from assent.sessions.hub import Sessions
+from assent.sessions.session_hooks import SessionHooks
 from assent.storage import paths
 from assent.storage.files import write_atomically
 from assent.storage.settings import Settings, SettingsFiles
@@ -51,7 +52,7 @@ from assent.tools.tool import AnyTool, Summarise
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.hooks import HookEvent
-from assent.types.permissions import Action, Decision
+from assent.types.permissions import Action, Ask, Decision, Deny
 from assent.types.ports import ToolCall, Workspace
 from assent.types.private_files import tighten
 from assent.types.usage import Usage
@@ -137,7 +138,18 @@ class App:
         self.models.secrets()  # from here on they are held back from logs, index, spilled results and exports
         self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model, book=self._book)
         self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home), auto=_notes)
-        self.hooks = InProcessHooks()  # for whoever embeds the program; what settings name is still to come
+        self.hooks = InProcessHooks()  # for whoever embeds the program
+        self.session_hooks = SessionHooks(
+            settings=self.settings,
+            trust=self.trust,
+            live=lambda: self.sessions.live,
+            call_model=self.models.call,
+            small_model=lambda: self.models.small_model,
+            book=self._book,
+            secrets=self.models.secrets,
+            matches_rule=self._matches_rule,
+        )
+        self._all_hooks = AllHooks(self.hooks, self.session_hooks.runner)
         self._fences = Fences(home=self._home, own=_own_dirs())
         self.disk = DiskWorkspace()
         self.editor = Editor(client, self.disk, encoding=encoding, snapshot=self._snapshot)
@@ -157,6 +169,7 @@ class App:
         if self._watching is not None:
             self._watching.cancel()
         await self.sessions.__aexit__(kind, error, trace)
+        await self.session_hooks.aclose()
         await self.models.aclose()
 
     def add_hook(self, event: HookEvent, run: HookFunction, *, matcher: str = "", timeout: float = 60.0) -> None:
@@ -249,6 +262,7 @@ class App:
             mcp_servers=self.mcp_servers,
             parse_rule=parse_rule,
             judging=self._judging,
+            session_hooks=self.session_hooks,
             classify=self.side_calls.classify,
             secrets=self.models.secrets,
             interactive=self._interactive,
@@ -265,7 +279,7 @@ class App:
             summariser=partial(self._summariser, session_id, cwd),
             commands=lambda: commands.BUILT_IN,
             agents=lambda: agents.BUILT_IN,
-            hooks=self.hooks,
+            hooks=self._all_hooks,
             memory=self._memory,
             auto_memory=AutoMemory(_notes(cwd), write=write_atomically, secrets=self.models.secrets),
         )
@@ -344,6 +358,22 @@ class App:
 
     def _decide(self, action: Action, judgement: Judgement) -> Decision:
         return decide(action, self._judged_in(judgement))
+
+    def _matches_rule(self, rule: str, tool: str, given: Json, cwd: str) -> bool:
+        """Whether a hook's `if` covers a call, as a deny rule would. What cannot be read counts as covered."""
+        parse_rule(rule)
+        action = Action(
+            tool=tool,
+            input=given,
+            command=given.get("command") if tool == "Bash" else None,
+            url=given.get("url") if tool == "WebFetch" else None,
+            reads=tuple(str(given[key]) for key in ("file_path", "path") if key in given and tool in READERS),
+            writes=tuple(str(given[key]) for key in ("file_path", "notebook_path") if key in given and tool in EDITORS),
+        )
+        plain = PermissionContext(cwd=cwd, home=self._home, mode="bypassPermissions", tools=frozenset({tool}))
+        denied = replace(plain, rules=RuleSet.from_rules([(rule, "session", "deny")]))
+        verdict = decide(action, denied)
+        return isinstance(verdict, Deny) or (isinstance(verdict, Ask) and not isinstance(decide(action, plain), Ask))
 
     def _judged_in(self, judgement: Judgement) -> PermissionContext:
         hidden = set(judgement.tools) - set(judgement.enabled)

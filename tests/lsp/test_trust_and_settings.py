@@ -157,9 +157,7 @@ async def test_status_follows_a_settings_file_that_breaks_and_is_mended(connect:
     await client.stop()
 
 
-async def test_mcp_servers_and_hooks_are_named_with_the_word_that_nothing_starts_them(
-    connect: Connect, place: Path
-) -> None:
+async def test_mcp_servers_are_named_with_the_word_that_nothing_starts_them(connect: Connect, place: Path) -> None:
     folder = project_settings(place, "eager", {"hooks": {"Stop": [{"hooks": []}]}})
     (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"files": {"command": "sh"}}}))
     client = await connect(assent={"client": {}}, root=folder, home=place / "eager-home")
@@ -167,8 +165,8 @@ async def test_mcp_servers_and_hooks_are_named_with_the_word_that_nothing_starts
     status = await client.wait_notification("assent/status")
     assert ".mcp.json: mcpServers (files)" in status["trust"][0]["withheld"]
     texts = [warning["text"] for warning in status["warnings"]]
-    assert len(texts) == 2 and all("is not supported yet" in text for text in texts)
-    assert ".mcp.json:1: mcpServers" in texts[0] and "settings.json:1: hooks" in texts[1]
+    assert len(texts) == 1 and "is not supported yet" in texts[0]
+    assert ".mcp.json:1: mcpServers" in texts[0]
     assert await client.request("assent/mcp/list", {}) == {"servers": []}
     start = len(client.heard)
     session = (await client.request("assent/session/new", {}))["sessionId"]

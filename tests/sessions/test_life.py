@@ -95,7 +95,7 @@ async def test_bad_settings_are_told_with_file_and_key_and_deny_rules_hold(tmp_p
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text('{"maxTurns": "many", "permissions": {"deny": ["WebFetch"]}}')
         session = await app.new(front)
-        assert f"{file}: maxTurns: must be a whole number, not a string" in [n["text"] for n in front.of("notice")]
+        assert f"{file}:1: maxTurns: must be a whole number, not a string" in [n["text"] for n in front.of("notice")]
         assert app.hub.live[session].judgement().settings.listed("deny") == ["WebFetch"]
 
 

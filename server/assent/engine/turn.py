@@ -34,7 +34,6 @@ from assent.types.messages import (
     Attachment,
     Collapsed,
     CompactBoundary,
-    HookRan,
     Message,
     Notice,
     Result,
@@ -320,7 +319,7 @@ class Turn:
         )
         outcomes = await self.services.hooks.run(call)
         for outcome in outcomes:
-            await self.publish(HookRan(event=event, outcome=outcome.status, text=outcome.text))
+            await self.publish(outcome.ran(event))
             if outcome.context:
                 await self.publish(self.attachment("hook", outcome.context, {"event": event}))
         return outcomes

@@ -15,6 +15,7 @@ from assent.engine.config import EngineConfig, TaskBudget
 from assent.engine.past import Past
 from assent.engine.query_engine import QueryEngine
 from assent.engine.services import Services
+from assent.sessions.session_hooks import SessionHooks
 from assent.storage.journal import Disk
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
@@ -125,6 +126,7 @@ class SessionDeps:
     mcp_servers: Callable[[str], Sequence[Json]] = lambda _cwd: ()  # {name, status}
     parse_rule: Callable[[str], object] = lambda _rule: None  # raises ValueError on a rule that cannot be used
     judging: Callable[[str, ToolCall], None] = lambda _session, _call: None  # called before each decision
+    session_hooks: SessionHooks | None = None  # for the events that no turn fires
     classify: Classify | None = None
     secrets: Callable[[], Sequence[str]] = lambda: ()  # redacted in transcripts and logs
     disk: Disk | None = None  # for tests of full and dying disks

@@ -175,7 +175,7 @@ class ToolCall:
     title: str
     plan: EditPlan | None = None
     parent_tool_use_id: str | None = None
-    hook_decision: Literal["allow", "ask"] | None = None  # what PreToolUse hooks said; the executor has run them
+    hook_decision: Literal["allow", "ask", "defer"] | None = None  # of PreToolUse hooks, which have run
     hook_reason: str = ""
     acted: Callable[[], None] = lambda: None  # told when part of it happens before the verdict: a hunk is accepted
 

@@ -205,6 +205,7 @@ class Hook(Event, tag="hook"):
     duration_ms: int | None = None
     exit_code: int | None = None
     changed: bool | None = None  # it changed the input, the output or the decision
+    output: str | None = None  # what it printed, cut
 
 
 class Snipped(Event, tag="snipped"):

@@ -227,6 +227,8 @@ export interface Hook {
   exitCode?: number;
   /** it changed the input, the output or the decision */
   changed?: boolean;
+  /** what it printed, cut */
+  output?: string;
 }
 
 /** Messages that the model no longer sees; people still do. `assent/session/unsnip` takes it back. */

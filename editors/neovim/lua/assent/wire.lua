@@ -600,6 +600,7 @@
 ---@field durationMs? integer
 ---@field exitCode? integer
 ---@field changed? boolean it changed the input, the output or the decision
+---@field output? string what it printed, cut
 
 --- Messages that the model no longer sees; people still do. `assent/session/unsnip` takes it back.
 ---@class assent.wire.Snipped

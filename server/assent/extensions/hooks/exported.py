@@ -5,7 +5,7 @@ Lines are `export NAME=value` or `NAME=value`, with shell quoting. Nothing is ru
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 LARGEST = 256 * 1024
@@ -26,26 +26,15 @@ def exported(text: str) -> dict[str, str]:
     return found
 
 
-class ExportedEnvironment(Mapping[str, str]):
-    """The settings' variables with those that hooks exported over them; the file is read when someone looks."""
+def with_exported(base: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """The settings' variables, and over them those that hooks exported for the session with this folder."""
+    try:
+        with env_file(folder).open("rb") as file:
+            text = file.read(LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return dict(base)
+    return {**base, **exported(text)}
 
-    def __init__(self, base: Mapping[str, str], file: Path) -> None:
-        self._base = base
-        self._file = file
 
-    def _now(self) -> dict[str, str]:
-        try:
-            with self._file.open("rb") as file:
-                text = file.read(LARGEST).decode("utf-8", "replace")
-        except OSError:
-            return dict(self._base)
-        return {**self._base, **exported(text)}
-
-    def __getitem__(self, name: str) -> str:
-        return self._now()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._now())
-
-    def __len__(self) -> int:
-        return len(self._now())
+def env_file(folder: Path) -> Path:
+    return folder / "environment.sh"

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from assent.extensions.hooks.exported import env_file
 from assent.extensions.hooks.handlers import Handler
 from assent.extensions.hooks.ports import SessionFacts
 from assent.types.blocks import Json
@@ -48,10 +49,6 @@ def environment(handler: Handler, call: HookCall, facts: SessionFacts, base: Map
     given: Any = handler.values.get("env")
     written = {str(key): str(value) for key, value in cast("Json", given or {}).items()}
     return {**base, **written, **names, **handler.origin.environment}
-
-
-def env_file(folder: Path) -> Path:
-    return folder / "environment.sh"
 
 
 def working_folder(handler: Handler, call: HookCall) -> str:

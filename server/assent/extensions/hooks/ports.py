@@ -28,7 +28,6 @@ class SessionFacts:
     transcript: str = ""
     mode: str = "default"
     effort: str = ""
-    model: str = ""
     title: str = ""
     prompt_id: str = ""
 

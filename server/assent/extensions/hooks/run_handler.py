@@ -11,8 +11,9 @@ import anyio
 import orjson
 
 from assent.extensions.hooks import answers
+from assent.extensions.hooks.exported import env_file
 from assent.extensions.hooks.handlers import Handler
-from assent.extensions.hooks.payload import env_file, environment, payload, working_folder
+from assent.extensions.hooks.payload import environment, payload, working_folder
 from assent.extensions.hooks.ports import CommandResult, HookPorts, SessionFacts
 from assent.types.blocks import Json
 from assent.types.hooks import HookCall, HookOutcome

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import anyio
 
@@ -25,9 +25,9 @@ from assent.sessions.deps import Classify, Decide, Judgement
 from assent.tools.tool import AnyTool
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError, ToolError
-from assent.types.hooks import HookCall, Hooks
+from assent.types.hooks import HookCall, HookEvent, HookOutcome, Hooks
 from assent.types.ids import new_id
-from assent.types.permissions import Action, Allow, Ask, Decision, Deny, Verdict
+from assent.types.permissions import Action, Allow, Ask, Decision, Deny, Suggestion, Verdict
 from assent.types.ports import ToolCall
 
 log = logging.getLogger(__name__)
@@ -95,11 +95,19 @@ class Gate:
         finally:
             self._judged.pop(call.tool_use_id, None)
         if isinstance(verdict, Deny) and self._hooks.wants("PermissionDenied"):
-            await self._run_hooks("PermissionDenied", call, reason=verdict.reason)
+            outcomes = await self._run_hooks("PermissionDenied", call, reason=verdict.reason)
+            if any(outcome.specific.get("retry") is True for outcome in outcomes):
+                return replace(verdict, reason=f"{verdict.reason} A hook says that you may try this call again.")
         return verdict
 
     async def _verdict(self, call: ToolCall) -> Verdict:
-        decision = self._decide(call.action, self._host.judgement())
+        judgement = self._host.judgement()
+        if call.hook_decision is not None or self._hooks.wants("PermissionRequest"):
+            judgement = replace(judgement, interactive=True)  # a hook may answer where nobody else can
+        decision = self._decide(call.action, judgement)
+        if call.hook_decision == "defer" and not isinstance(decision, Deny):
+            reason = call.hook_reason or "A hook leaves this to a person."
+            decision = Ask(step="rules", reason=reason, title=call.title, iron=True)
         if isinstance(decision, Allow) and call.hook_decision == "ask":
             decision = Ask(step="rules", reason=call.hook_reason or "A hook wants you to decide.", title=call.title)
         match decision:
@@ -119,13 +127,19 @@ class Gate:
 
     async def _without_people(self, call: ToolCall, ask: Ask) -> Verdict | None:
         people_only = ask.iron or ask.step == "policy"  # what the organisation wants asked, no program answers
-        if not people_only and call.hook_decision == "allow":
+        by_rule = ask.step == "rules"  # an ask rule is the user's own word; a hook's allow does not pass it
+        if not people_only and not by_rule and call.hook_decision == "allow":
             return Allow(step=ask.step, reason=call.hook_reason or "A hook allowed it.")
         if self._hooks.wants("PermissionRequest"):
-            for outcome in await self._run_hooks("PermissionRequest", call, reason=ask.reason):
+            for outcome in await self._run_hooks(
+                "PermissionRequest", call, reason=ask.reason, suggestions=ask.suggestions
+            ):
                 if outcome.decision == "deny" or outcome.status in ("blocked", "prevented"):
-                    return Deny(step=ask.step, reason=outcome.text or "A hook denied it.")
-                if outcome.decision == "allow" and not people_only:
+                    reason = outcome.text or "A hook denied it."
+                    return Deny(step=ask.step, reason=reason, interrupt=outcome.interrupt)
+                if outcome.decision == "allow" and not people_only and not by_rule:
+                    if outcome.updated_input is not None:
+                        return await self._rejudge(call, ask, dict(outcome.updated_input), outcome.text)
                     return Allow(step=ask.step, reason=outcome.text or "A hook allowed it.")
         judgement = self._host.judgement()
         people_only = people_only or bool(call.action.always_ask)
@@ -270,17 +284,35 @@ class Gate:
 
     # --- hooks -------------------------------------------------------------------------------------------------------
 
-    async def _run_hooks(self, event: Any, call: ToolCall, *, reason: str) -> list[Any]:
-        data: Json = {
-            "tool_name": call.action.tool,
-            "tool_use_id": call.tool_use_id,
-            "tool_input": dict(call.action.input),
-            "reason": reason,
-        }
+    async def _run_hooks(
+        self, event: HookEvent, call: ToolCall, *, reason: str, suggestions: Sequence[Suggestion] = ()
+    ) -> list[HookOutcome]:
+        data: Json = {"tool_name": call.action.tool, "tool_input": dict(call.action.input), "reason": reason}
+        if event == "PermissionRequest":
+            data["permission_suggestions"] = [{"type": "addRules", **_suggested(each)} for each in suggestions]
+        else:
+            data["tool_use_id"] = call.tool_use_id
         cwd = self._host.judgement().cwd
         return await self._hooks.run(
-            HookCall(event=event, session_id=self._host.id, cwd=cwd, subject=call.action.tool, data=data)
+            HookCall(
+                event=event,
+                session_id=self._host.id,
+                cwd=cwd,
+                subject=call.action.tool,
+                data=data,
+                tool_use_id=call.tool_use_id,
+                agent_id=call.parent_tool_use_id,
+                detached=True,
+            )
         )
+
+
+def _suggested(suggestion: Suggestion) -> Json:
+    """As hooks are given it, and may give it back."""
+    tool, bracket, rest = suggestion.rule.partition("(")
+    rule = {"toolName": tool, "ruleContent": rest[:-1]} if bracket else {"toolName": tool}
+    place = {"session": "session", "user": "userSettings"}.get(suggestion.scope, "localSettings")
+    return {"rules": [rule], "behavior": "allow", "destination": place}
 
 
 def ask_params(session_id: str, turn_id: str, call: ToolCall, ask: Ask, proposal: Json | None) -> Json:

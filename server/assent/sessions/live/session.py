@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import anyio
@@ -16,6 +17,7 @@ import msgspec
 from assent.editor.proposals import Origin, Review
 from assent.engine.config import EngineConfig
 from assent.engine.services import Services
+from assent.extensions.hooks.exported import with_exported
 from assent.sessions.asking.answers import LastingRules
 from assent.sessions.asking.asks import Asks, elicited
 from assent.sessions.asking.gate import Gate
@@ -130,7 +132,7 @@ class Session:
             provided,
             workspace=self.workspace,
             roots=self.roots,
-            env=lambda: cast("dict[str, str]", self.settings.get("env", {})),
+            env=lambda: with_exported(self.settings.get("env", {}), self.record.paths.folder),
             editor=self.deps.editor,
             jobs=self.jobs,
             spill=self.spill,
@@ -210,6 +212,23 @@ class Session:
         """When edits are reviewed, where someone set it: for this session, or in the settings."""
         chosen = self.chosen_review or self.settings.get("review")
         return chosen if chosen in ("before", "after", "off") else None
+
+    @property
+    def folder(self) -> Path:
+        """Where everything of it that is not conversation lies."""
+        return self.record.paths.folder
+
+    @property
+    def transcript(self) -> Path:
+        return self.record.path
+
+    @property
+    def effort(self) -> str:
+        return self.options.effort or ""
+
+    async def start_turn(self, prompt: str) -> None:
+        """A prompt that no client sent: in a running turn it arrives between two steps."""
+        await self.turns.send({"sessionId": self.id, "prompt": prompt, "whenBusy": "steer"}, Call())
 
     def tools(self) -> tuple[AnyTool, ...]:
         """Made anew when the settings changed; in between they stay the same objects."""

@@ -111,7 +111,7 @@ class Translator:
             case ToolUseSummary():
                 yield wire.ToolSummary(text=message.text, tool_use_ids=list(message.tool_use_ids))
             case HookRan():
-                yield wire.Hook(event=message.event, outcome=message.outcome, text=message.text or None)
+                yield hook_event(message)
             case Compacting():
                 yield wire.Compacting(trigger=message.trigger)
                 yield wire.Status(state="compacting")
@@ -304,6 +304,20 @@ def wire_todos(todos: list[Json]) -> list[shapes.Todo]:
         )
         for index, item in enumerate(todos)
     ]
+
+
+def hook_event(message: HookRan) -> wire.Hook:
+    return wire.Hook(
+        event=message.event,
+        outcome=message.outcome,
+        text=visible(message.text) or None,
+        hook_id=message.hook_id or None,
+        tool_use_id=message.tool_use_id,
+        duration_ms=message.duration_ms,
+        exit_code=message.exit_code,
+        changed=message.changed if message.hook_id else None,
+        output=visible(message.output) or None,
+    )
 
 
 def _message_fields(message: UserMessage | AssistantMessage | Attachment) -> dict[str, Any]:

@@ -67,9 +67,7 @@ def checked(raw: Json, kind: RuleSource, file: str, parse_rule: ParseRule | None
         _WHOLE_ENTRY.sub(r"\1", problem.key) if check.UNKNOWN not in problem.text else problem.key for problem in found
     }
     values = cast("Json", _pruned(raw, bad, ""))
-    ignored = [
-        key for key in values if key in NOT_YET and values[key] and key not in bad and (not foreign or key != "hooks")
-    ]
+    ignored = [key for key in values if key in NOT_YET and values[key] and key not in bad]
     found += [Problem(file=file, key=key, text="is not supported yet and has no effect") for key in ignored]
     rules: list[SourcedRule] = []
     permissions = values.get("permissions")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assent.storage.settings.structure import SettingsFile
 
 Behaviour = Literal["allow", "ask", "deny"]
-NOT_YET = frozenset({"hooks", "mcpServers"})
+NOT_YET = frozenset({"mcpServers"})
 """Keys that are kept for what is still to come. Whoever sets one is told that nothing reads it."""
 BEHAVIOURS: tuple[Behaviour, ...] = ("deny", "ask", "allow")
 

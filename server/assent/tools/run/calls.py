@@ -14,13 +14,14 @@ from typing import Any, Literal, Protocol, cast
 
 import anyio
 import anyio.lowlevel
+import orjson
 
 from assent.text.words import one_line
 from assent.tools.tool import AnyTool, Input, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Block, Json, text_block, text_of
 from assent.types.errors import ToolError, Unfenced
-from assent.types.hooks import HookCall, HookOutcome, Hooks
-from assent.types.messages import HookRan, Message, ToolProgress, ToolStarted
+from assent.types.hooks import HookCall, HookOutcome, Hooks, strictest
+from assent.types.messages import Message, ToolProgress, ToolStarted
 from assent.types.permissions import Action, Allow, Deny
 from assent.types.ports import CanUseTool, EditPlan, Elicitation, ElicitationAnswer, HandleElicitation, ToolCall
 
@@ -155,8 +156,10 @@ class Caller:
         event: ToolHook = "PostToolUseFailure" if output.is_error else "PostToolUse"
         if output.is_error:
             data["error"] = text_of(output.content)
+        data["duration_ms"] = round((self.clock() - call.began) * 1000)
         after = await self._run_hooks(event, call, data, contexts)
         contexts += [outcome.text for outcome in after if outcome.status == "blocked" and outcome.text]
+        output = _replaced(output, after)
         return Ending(
             ended="failed" if output.is_error else "done",
             content=output.content,
@@ -178,8 +181,8 @@ class Caller:
     def _question(
         self, call: Call, tool: AnyTool, given: Input, context: ToolContext, hooks: Sequence[HookOutcome]
     ) -> ToolCall:
-        said = {outcome.decision: outcome.text for outcome in hooks if outcome.decision in ("allow", "ask")}
-        decision: Literal["allow", "ask"] | None = "ask" if "ask" in said else "allow" if "allow" in said else None
+        said = strictest(hooks)
+        decision = said.decision if said is not None and said.decision != "deny" else None
         action = tool.action(given, cwd=context.cwd)
         if context.plan is not None:
             action = _with_places(action, context.plan)
@@ -190,7 +193,7 @@ class Caller:
             plan=context.plan,
             parent_tool_use_id=self.parent,
             hook_decision=decision,
-            hook_reason=said[decision] if decision else "",
+            hook_reason=said.text if said is not None else "",
             acted=lambda: _acted(call),
         )
 
@@ -236,10 +239,18 @@ class Caller:
             return []
         payload: Json = {"tool_name": call.name, "tool_use_id": call.id, **data}
         outcomes = await self.hooks.run(
-            HookCall(event=event, session_id=self.session_id, cwd=self.cwd(), subject=call.name, data=payload)
+            HookCall(
+                event=event,
+                session_id=self.session_id,
+                cwd=self.cwd(),
+                subject=call.name,
+                data=payload,
+                tool_use_id=call.id,
+                agent_id=self.parent,
+            )
         )
         for outcome in outcomes:
-            self.emit(HookRan(event=event, outcome=outcome.status, text=outcome.text))
+            self.emit(outcome.ran(event, call.id))
             if outcome.context:
                 contexts.append(outcome.context)
         return outcomes
@@ -277,6 +288,17 @@ def _refused(outcomes: Sequence[HookOutcome], contexts: Sequence[str]) -> Ending
             reason = outcome.text or "A PreToolUse hook refused this call."
             return Ending(ended="denied", content=reason, contexts=contexts, hook_stopped=_stopped(outcomes))
     return None
+
+
+def _replaced(output: ToolOutput, outcomes: Iterable[HookOutcome]) -> ToolOutput:
+    """What the model reads instead, where a PostToolUse hook gave it; the last one counts."""
+    for outcome in outcomes:
+        for key in ("updatedToolOutput", "updatedMCPToolOutput"):
+            if key in outcome.specific:
+                given = outcome.specific[key]
+                text = given if isinstance(given, str) else orjson.dumps(given, default=str).decode()
+                output = replace(output, content=text)
+    return output
 
 
 def _stopped(outcomes: Iterable[HookOutcome]) -> str:
