@@ -107,3 +107,47 @@ def test_a_rust_program_says_its_version_unasked_unless_a_file_chooses_the_progr
 
 def test_a_name_with_a_null_byte_in_it_is_judged_and_never_allowed(plain_ws: Scratch) -> None:
     assert plain_ws.bash("diff -r sub 'a\0b'").decision != "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "jq .env x.json", "jq -r .env.PATH x.json", "jq '.a | .env' x.json", "jq '.[\"env\"]' x.json",
+        "find . -name '*.py' | xargs grep x", "find sub -type f | xargs grep -n x", "find . -name '*.py' -exec grep -l x {} +",
+        "git ls-files | xargs grep -l x", "git ls-files | grep py | xargs wc -l", "find . -name '*.py' | sort | head -n 5 | xargs grep x",
+        "for f in *.py; do wc -l \"$f\"; done", "for f in a.py b.py; do head -n 3 \"$f\"; cat \"${f}\"; done",
+        "for d in . sub; do for f in *.py; do grep -n x \"$f\"; done; done",
+    ],
+)  # fmt: skip
+def test_what_was_asked_about_needlessly_runs_unasked(plain_ws: Scratch, command: str) -> None:
+    assert plain_ws.bash(command).decision == "allow", plain_ws.bash(command).reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "jq env x.json", "jq '$ENV' x.json", "jq '.a | env.PATH' x.json", "jq '\"\\(env)\"' x.json", "jq 'import \"a\" as b; .' x.json",
+        "find .. -name '*.py' | xargs grep x", "find /etc | xargs grep x", "find ~ | xargs grep x", "find sub/../.. | xargs grep x",
+        "find -L . | xargs grep x", "git ls-files | grep py a.py | xargs wc -l", "git ls-files | sed s/a/b/ | xargs wc -l",
+        "find . -name '*.py' | grep -f a.py | xargs grep x", "cd - ; find . | xargs grep x", "touch x | find . | xargs grep x",
+        "for f in *.py; do sort -o \"$f\" a.py; done", "for f in -o; do sort \"$f\" a.py; done", "for f in ~/.ssh/*; do cat \"$f\"; done",
+        "for f in *.py; do read f; cat \"$f\"; done", "for f in *.py; do for f in ~/.ssh/*; do :; done; cat \"$f\"; done",
+        "for c in touch; do \"$c\" x; done", "for f in *.py; do wc -l $f; done", "for f in *.py; do cat \"$g\"; done",
+        "for f in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do cat \"$f\"; done",
+    ],
+)  # fmt: skip
+def test_neighbours_of_those_still_ask(plain_ws: Scratch, command: str) -> None:
+    assert plain_ws.bash(command).decision == "ask"
+
+
+def test_names_handed_to_grep_are_looked_at(ws: Scratch) -> None:
+    line = "find sub -type f | xargs grep x"
+    assert ws.bash(line).decision == "ask"  # the workspace holds a link to a key
+    (ws.root / "key").unlink()
+    assert ws.bash(line).decision == "allow"
+    for name in ("a b", "a'b", "-x"):
+        (ws.root / "sub" / name).touch()
+        assert ws.bash(line).decision == "ask", name
+        (ws.root / "sub" / name).unlink()
+    assert ws.bash(f"{line}; touch y", mode="acceptEdits").decision == "ask"  # the line could make such a name
+    assert ws.bash(line, deny=["Read(sub/deep/**)"]).decision == "ask"

@@ -152,8 +152,6 @@ def test_files_nobody_names_are_asked_about_where_files_are_denied(ws: Scratch, 
         "git -C . reset --hard",
         "git stash pop",
         "git clean -fd",
-        "find . -exec touch {} +",
-        "chmod -R a+w .",
     ],
 )
 def test_changing_files_without_naming_them_is_asked_about_where_edits_are_denied(ws: Scratch, command: str) -> None:

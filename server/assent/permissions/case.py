@@ -1,8 +1,9 @@
 """One call, opened up: its paths resolved, its command parsed, its URL read, the rules that count. Parse first (P)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from assent.permissions.aliases import NONE, Aliases, aliases
 from assent.permissions.context import PermissionContext
 from assent.permissions.paths import Located, PathRefused, Seen, fold, locate, with_real
 from assent.permissions.rules import Rule, RuleSet
@@ -32,6 +33,7 @@ class Case:
     scope: dict[tuple[object, ...], bool] = field(default_factory=dict[tuple[object, ...], bool])
     found: dict[Named, tuple[Located, ...] | None] = field(default_factory=dict[Named, tuple[Located, ...] | None])
 
+    linked: dict[str, Aliases] = field(default_factory=dict[str, Aliases])
     anchored: dict[int, list[PathPattern]] = field(default_factory=dict[int, list[PathPattern]])
 
     def patterns(self, rule: Rule) -> list[PathPattern]:
@@ -49,6 +51,24 @@ class Case:
             except PathRefused:
                 self.found[key] = None
         return self.found[key]
+
+    def written(self, use: PathUse) -> tuple[Located, ...]:
+        """Every file the word names, each with the names of its hard links: a write changes those too."""
+        return tuple(
+            replace(located, names=(*located.names, *self.aliases(located).names)) for located in self._of(use)
+        )
+
+    def unseen_names(self, use: PathUse) -> bool:
+        """Does a file that it names go by names outside the workspace, too?"""
+        return not all(self.aliases(located).complete for located in self._of(use))
+
+    def aliases(self, located: Located) -> Aliases:
+        if located.target not in self.linked:
+            self.linked[located.target] = aliases(located.target, self.roots) if located.exists else NONE
+        return self.linked[located.target]
+
+    def _of(self, use: PathUse) -> tuple[Located, ...]:
+        return self.locations(use) or ()
 
 
 def open_case(action: Action, context: PermissionContext) -> Case:

@@ -180,6 +180,8 @@ def _touched(case: Case, rule: Rule) -> Iterator[Located]:
         sure = (*part.reads, *part.removes) if reading else (*part.writes, *part.outputs, *part.removes)
         for use in (*sure, *part.maybe) if not part.weak else ():
             yield from case.locations(use) or ()
+        for use in (*part.writes, *part.outputs) if not part.weak and not reading else ():
+            yield from case.written(use)
 
 
 def _reaches_below(case: Case, rule: Rule) -> str | None:
@@ -348,17 +350,23 @@ def _iron_part(case: Case, part: Part) -> str | None:
     for use in (*part.writes, *part.outputs):
         if not use.word.known or case.locations(use) is None or (use.directories is None and not _rooted(use)):
             return f"Nobody can tell where `{' '.join(part.argv)}` would write."
-    for uses, sure in ((part.writes, True), (part.outputs, True), (part.maybe, False)):
-        for use in uses:
-            for located in case.locations(use) or ():
-                if reason := _protected(case, located, sure=sure):
-                    return f"`{use.word.text}` is protected: {reason}."
+        for located in case.written(use):
+            if reason := _protected(case, located):
+                return f"`{use.word.text}` is protected: {reason}."
+        if case.unseen_names(use):
+            return f"`{use.word.text}` has other names (hard links), and nobody can tell which files those are."
+    for use in part.maybe:
+        for located in case.locations(use) or ():
+            if reason := _protected(case, located, sure=False):
+                return f"`{use.word.text}` is protected: {reason}."
     for use in (*part.reads, *part.maybe):
         for located in case.locations(use) or ():
             if reason := protected_read(located, roots=case.roots):
                 return f"`{use.word.text}` holds {reason}."
     for use in part.removes:
         for located in case.locations(_swept(use)) or ():
+            if not part.selection.covers(located.target.rpartition("/")[2]):
+                continue
             if risk := root_at_risk(located, roots=case.roots, home=case.context.home):
                 return f"`{' '.join(part.argv)}` would remove or move {risk}."
     return reach.protected_below(case, part)

@@ -4,6 +4,7 @@ Where files would be taken away or brought along, those that are there are looke
 else (an archive, another machine), nobody can tell, and that asks.
 """
 
+import errno
 from collections.abc import Iterator
 
 from assent.permissions import trees
@@ -13,9 +14,13 @@ from assent.permissions.protected import protected_name
 from assent.permissions.rules import Rule
 from assent.permissions.shell.syntax.parts import Carried, Part, PathUse
 from assent.permissions.shell.tables.git import without_global_flags
+from assent.permissions.shell.tables.selections import EVERYTHING, Selection
 from assent.text import globs
 from assent.text.words import names
+from assent.types.regular_files import read_regular
 
+_MOST_TEXT = 1 << 18  # bytes of a protected file that are searched for a text
+_MOST_READ = 200  # protected files
 _TREE_READERS = names("""
     grep egrep fgrep rgrep zgrep bzgrep xzgrep zegrep ag ack ack-grep ugrep ug pt sift rg ripgrep find fd fdfind cp
     rsync scp ditto tar bsdtar gtar zip 7z 7za cpio pax diff rclone restic borg mv tree du ls
@@ -43,7 +48,8 @@ def changes_below(case: Case, rule: Rule, part: Part) -> bool:
             _may_lie_below(case, rule, located.target) for located in _located(case, use)
         ):
             return True
-    if any(_holds(case, rule, located) for use in _taken_away(part) for located in _located(case, use)):
+    touched = (*_taken_away(part), *part.alters, *part.sweeps)
+    if any(_holds(case, rule, located, part.selection) for use in touched for located in _located(case, use)):
         return True
     patterns = case.patterns(rule)
     return any(
@@ -55,7 +61,7 @@ def changes_below(case: Case, rule: Rule, part: Part) -> bool:
 
 def protected_below(case: Case, part: Part) -> str | None:
     """Why the iron gate asks about files that the command does not name."""
-    said = " ".join(part.argv)
+    said = " ".join(part.argv) or "the code"
     for use in _arrivals(part):
         if any(_ours(case, located.target) for located in _located(case, use)):
             return f"Nobody can tell which files `{said}` would put into `{use.word.text}`."
@@ -67,11 +73,36 @@ def protected_below(case: Case, part: Part) -> str | None:
         for path in landing:
             if reason := protected_name(path, case.roots):
                 return f"`{said}` would put something protected into `{carried.target.word.text}`: {reason}."
-    for use in _taken_away(part):
-        for located in _located(case, use):
-            if trees.any_below(located.target, lambda path: protected_name(path, ()) is not None, copies=False):
-                return f"`{said}` would remove or move something protected below `{use.word.text}`."
+    for uses, what in ((_taken_away(part), "remove or move"), (part.alters, "change or remove")):
+        for use in uses:
+            if any(_holds_protected(located, part.selection) for located in _located(case, use)):
+                return f"`{said}` would {what} something protected below `{use.word.text}`."
     return None
+
+
+def _holds_protected(located: Located, selection: Selection) -> bool:
+    left = _MOST_READ
+
+    def is_protected(path: str) -> bool:
+        nonlocal left
+        if not selection.covers(path) or protected_name(path, ()) is None:
+            return False
+        if not selection.text:
+            return True
+        if "/objects/" in path:
+            return False  # packed: no plain text is found in there
+        left -= 1
+        return left < 0 or _may_hold(f"{located.target}/{path}", selection.text)
+
+    return trees.any_below(located.target, is_protected, copies=False) is True
+
+
+def _may_hold(path: str, text: str) -> bool:
+    """Does the file hold the text, or can nobody tell? A folder holds none."""
+    try:
+        return text.encode() in read_regular(path, limit=_MOST_TEXT, follow=False).data
+    except OSError as error:
+        return error.errno != errno.EISDIR
 
 
 def _located(case: Case, use: PathUse) -> tuple[Located, ...]:
@@ -108,18 +139,18 @@ def _prefixes(case: Case, rule: Rule) -> list[str]:
     return [fold(globs.literal_prefix(pattern) or "/") for pattern in patterns]
 
 
-def _holds(case: Case, rule: Rule, located: Located) -> bool:
+def _holds(case: Case, rule: Rule, located: Located, selection: Selection) -> bool:
     """Is the place that the rule names below, or a file that it speaks of? Too many files to look at count as yes."""
     start = fold(located.target)
     prefixes = _prefixes(case, rule)
-    if any(under(prefix, start) and prefix != "/" for prefix in prefixes):
+    if selection is EVERYTHING and any(under(prefix, start) and prefix != "/" for prefix in prefixes):
         return True
-    if not any(under(start, prefix) for prefix in prefixes):
+    if not any(under(start, prefix) or under(prefix, start) for prefix in prefixes):
         return False
     patterns = case.patterns(rule)
 
     def speaks(path: str) -> bool:
-        return any(pattern.fullmatch(f"{start}/{fold(path)}") for pattern in patterns)
+        return selection.covers(path) and any(pattern.fullmatch(f"{start}/{fold(path)}") for pattern in patterns)
 
     return trees.any_below(located.target, speaks) is not False
 

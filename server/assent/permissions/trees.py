@@ -40,9 +40,13 @@ def below(start: str, *, copies: bool = True) -> Iterator[str]:
             continue  # not a folder, or one that the command could not enter either
 
 
-def any_below(start: str, wanted: Callable[[str], bool], *, copies: bool = True) -> bool | None:
-    """Is there such a path below? None when nobody can tell."""
+def any_below(start: str, wanted: Callable[[str], bool], *, copies: bool = True, links: bool = False) -> bool | None:
+    """Is there such a path below, or with `links` any link? None when nobody can tell."""
     try:
-        return any(map(wanted, below(start, copies=copies)))
+        return any(wanted(path) or (links and _is_link(start, path)) for path in below(start, copies=copies))
     except TooMany:
         return None
+
+
+def _is_link(start: str, path: str) -> bool:
+    return os.path.islink(os.path.join(start, path))  # noqa: PTH114, PTH118

@@ -101,7 +101,7 @@ def _quoted_value(text: str, position: int) -> tuple[str, int]:
                 if escaped not in _ESCAPED:
                     raise ConfigRefused(f"the escape `\\{escaped}`")
                 out.append(_ESCAPED[escaped])
-                kept = len(out)
+            kept = len(out)  # blanks before a line that goes on stay, too
         elif character == '"':
             quoted = not quoted
             kept = len(out)

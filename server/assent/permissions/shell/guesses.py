@@ -12,8 +12,12 @@ from assent.permissions.paths import fold
 from assent.permissions.shell.syntax.input import input_text, piped
 from assent.permissions.shell.syntax.statements import Command
 from assent.permissions.shell.syntax.words import Word
+from assent.permissions.shell.tables.changers import changes_what_it_names
+from assent.permissions.shell.tables.changes import comes_whole
+from assent.permissions.shell.tables.handed_names import after_xargs
 from assent.permissions.shell.tables.handoffs import Told, told_to_run
 from assent.permissions.shell.tables.scripts import AWKS, unseen_output
+from assent.permissions.shell.tables.selections import handed_by_pipe
 from assent.permissions.shell.tables.wrappers import OPAQUE, SHELLS, WRITERS, program
 from assent.text.words import names
 
@@ -56,10 +60,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./-]*")
 _SPLITS = re.compile(r"[\s;&|<>()$`]")
 _BETWEEN_NAMES = re.compile(r"[\s'\"=;&|()<>{},:$`\\\[\]]+")
 _BANG = re.compile(r"(?<![:+])[:+]*+!+\s*|(?<!\d)\d*+e\s+")  # of vim, ed, gdb and sed; begun once in each run
-_LISTS = re.compile(r"--files0?-from(?:=.*)?|--from-file(?:=.*)?|-T-?")
-_XARGS_VALUES = re.compile(
-    r"-[adEILnPs]|--(?:arg-file|delimiter|eof|replace|max-lines|max-args|max-procs|max-chars|process-slot-var)"
+_DESTROYS = re.compile(
+    r"(?i)rmtree|rm_?r?f|rm\w*sync|\brm\b|remove|unlink|rmdir|delete|chmod|chown|rename|\bmove\b|inplace|nftw|trash"
 )
+_LISTS = re.compile(r"--files0?(?:-from)?(?:=.*)?|--filelist(?:=.*)?|--from-file(?:=.*)?|-T-?|-@")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +71,7 @@ class Guess:
     tails: tuple[Tail, ...] = ()  # each may be a command
     texts: tuple[str, ...] = ()  # each may be shell text
     files: tuple[str, ...] = ()  # each may be a file that it reads or writes
+    destroys: bool = False  # it may change or remove those files with all that lies below
     weak: bool = False  # the program may as well take them for data
     unchecked: str = ""  # why what runs is not known
     unnamed: str = ""  # why the files it touches are not known
@@ -103,7 +108,8 @@ def guesses(
     if name == "enable":
         yield Guess(unchecked="a builtin may be loaded from a file")
     if any(_LISTS.fullmatch(word.text) for word in words[1:]) or name == "cpio":
-        yield Guess(unnamed=f"which files `{name}` takes is nowhere to be read")
+        why = f"which files `{name}` takes is nowhere to be read"
+        yield Guess(unnamed=why, blind=why if changes_what_it_names(name, words[1:]) else "")
 
 
 def _hinted(words: Tail, hints: Collection[str]) -> Iterator[Guess]:
@@ -152,14 +158,11 @@ def _fed(command: Command) -> Iterator[Guess]:
 
 def _handed_on(command: Command, text: str | None) -> Iterator[Guess]:
     """xargs: its command with what it reads as arguments."""
-    words = command.words
-    position, marker = 1, ""
-    while position < len(words) and words[position].text.startswith("-"):
-        flag = words[position].text
+    flags, inner = after_xargs(command)
+    marker = ""
+    for position, flag in enumerate(flags):
         if flag.startswith("-I"):
-            marker = flag[2:] or (words[position + 1].text if position + 1 < len(words) else "")
-        position += 2 if _XARGS_VALUES.fullmatch(flag) else 1
-    inner = words[position:]
+            marker = flag[2:] or (flags[position + 1] if position + 1 < len(flags) else "")
     if not inner:
         return
     if text is not None:
@@ -173,10 +176,12 @@ def _handed_on(command: Command, text: str | None) -> Iterator[Guess]:
     why = f"what xargs hands to `{name}` is nowhere to be read"
     interpreted = _language(name) in INTERPRETERS
     runs = interpreted or name in SHELLS | OPAQUE or (bool(marker) and marker in inner[0].text)
+    changes = name in WRITERS or changes_what_it_names(name, inner[1:])
+    told = handed_by_pipe(command, flags) is not None and comes_whole(command, flags)  # `changes.py` looks at those
     yield Guess(
         unchecked=why if runs else "",
         unnamed=why,
-        blind=why if name in WRITERS or (runs and not interpreted) else "",
+        blind=why if (changes and not told) or (runs and not interpreted) else "",
     )
 
 
@@ -199,6 +204,7 @@ def _interpreted(command: Command, name: str) -> Guess:
         tails=tuple((Word(text=text, pattern=text),) for text in found if _PLAIN.fullmatch(text)),
         texts=tuple(text for text in found if not _PLAIN.fullmatch(text)),
         files=tuple(_file_names(code)),
+        destroys=any(_DESTROYS.search(text) for text in code),
         unchecked=f"code for `{name}` stands in the command",
         blind=unseen_output(name, code),
     )

@@ -5,7 +5,7 @@ are looked into, so that what they run is judged too. Anything not known for sur
 """
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -19,6 +19,7 @@ from assent.permissions.shell.syntax.parts import Part, PathUse, named_files, pi
 from assent.permissions.shell.syntax.statements import Command
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables import git as shell_git
+from assent.permissions.shell.tables.changes import changing
 from assent.permissions.shell.tables.commands import COMMANDS, asks_version
 from assent.permissions.shell.tables.everyday import asks_rust_version, everyday, names_toolchain
 from assent.permissions.shell.tables.gates import gate
@@ -29,6 +30,7 @@ from assent.permissions.shell.tables.writers import REMOVERS, unpacked_into, wri
 from assent.text.words import names
 
 MAX_NESTING = 4  # of shell text inside shell text
+MAX_TURNS = 20  # of a loop that are looked at
 MAX_WRAPPERS = 20  # around one another
 MAX_WORDS = 500  # of a line: more of them are not looked at
 MAX_LOOKED_THROUGH = 1000  # names below a directory, in search of links
@@ -84,7 +86,7 @@ def judge(
     parts: list[Part] = []
     doubts = list(script.doubts)
     for command in script.commands:
-        judged = list(_parts(command, place))
+        judged = _in_turn(command, place) or list(_parts(command, place))
         parts.extend(judged)
         if not command.known and not all(part.harmless for part in judged):
             doubts.extend(word.doubt for word in command.words if word.doubt)
@@ -176,6 +178,30 @@ def _parts(command: Command, place: _Place, wrappers: int = 0) -> Iterator[Part]
             yield from _guessed(guess, command, place)
 
 
+def _in_turn(command: Command, place: _Place) -> list[Part]:
+    """In a loop, the command with each of the words that the variable goes through; none, unless all only read.
+
+    A quoted variable is one word, and that is a name the shell made of the loop's word.
+    """
+    if command.known or not command.loops or command.redirects:
+        return []
+    loops = dict(command.loops)
+    found: list[Part] = []
+    for turn in range(max(len(words) for words in loops.values())):
+        if turn >= MAX_TURNS:
+            return []
+        words = tuple(_in_loop(word, loops, turn) for word in command.words)
+        found += _parts(replace(command, words=words), place)
+        if not all(part.harmless for part in found) or not all(word.known for word in words):
+            return []
+    return found
+
+
+def _in_loop(word: Word, loops: Mapping[str, tuple[Word, ...]], turn: int) -> Word:
+    values = loops.get(word.text.strip("${}"), ()) if not word.known and not word.splits else ()
+    return values[min(turn, len(values) - 1)] if values else word
+
+
 def _on_handed_names(command: Command, place: _Place) -> tuple[Part, ...] | None:
     """`find … -exec wc -l {} +` and `… | xargs wc -l` where both halves only read: all below what is searched."""
     handed = handed_names(command)
@@ -188,7 +214,8 @@ def _on_handed_names(command: Command, place: _Place) -> tuple[Part, ...] | None
     if not (own.harmless and inner.harmless):
         return None
     reads = own.reads or uses([_HERE], command.directories)
-    return replace(own, recursive=True, reads=reads), replace(inner, inner=True)
+    looked = command.argv[0] if handed.looked else own.looked
+    return replace(own, recursive=True, reads=reads, looked=looked), replace(inner, inner=True)
 
 
 def _guessed(guess: Guess, command: Command, place: _Place) -> Iterator[Part]:
@@ -202,7 +229,9 @@ def _guessed(guess: Guess, command: Command, place: _Place) -> Iterator[Part]:
             collected.append(said)
     if guess.files:
         files = [Word(text=text, pattern=text) for text in guess.files]
-        yield Part(argv=(), known=False, certain=False, inner=True, maybe=uses(files, command.directories))
+        named = uses(files, command.directories)
+        alters = named if guess.destroys else ()
+        yield Part(argv=(), known=False, certain=False, inner=True, maybe=named, alters=alters)
     own = {id(word) for word in command.words}
     for tail in guess.tails:
         place.budget.words -= len(tail)
@@ -257,6 +286,11 @@ def _redirected(command: Command) -> tuple[tuple[PathUse, ...], tuple[PathUse, .
 
 
 def _judged(command: Command, place: _Place) -> Part:
+    part = _read_alone(command, place)
+    return part if part.harmless else changing(command, part, harmless=lambda inner: _read_alone(inner, place).harmless)
+
+
+def _read_alone(command: Command, place: _Place) -> Part:
     words = command.words
     name = words[0].text
     if not words[0].known or words[0].wild:

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Collection, Mapping
 
+from assent.tools.process.shims import without_shims
 from assent.types.hardening import SCRUBBED_PREFIXES, SCRUBBED_VARIABLES, hardening_env
 from assent.types.programs import safe_path
 
@@ -58,7 +59,8 @@ def hardened(env: Mapping[str, str], *, roots: Collection[str]) -> dict[str, str
         and not _KEPT_BACK.search(name)
         and not (name in _CONFIGURES and _leads_inside(value, roots))
     }
-    return {**safe, **hardening_env(), "PATH": safe_path(env.get("PATH", os.defpath), outside=roots)}
+    path = without_shims(safe_path(env.get("PATH", os.defpath), outside=roots), roots=roots)
+    return {**safe, **hardening_env(), "PATH": path}
 
 
 def _leads_inside(value: str, roots: Collection[str]) -> bool:

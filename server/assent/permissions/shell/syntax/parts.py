@@ -8,6 +8,7 @@ from assent.permissions.paths import Located, Seen, locate, matches
 from assent.permissions.shell.syntax.directories import Directories
 from assent.permissions.shell.syntax.statements import Command
 from assent.permissions.shell.syntax.words import Word
+from assent.permissions.shell.tables.selections import EVERYTHING, Selection
 
 MAX_PIECES = 50  # of one word, each of which may name a file
 
@@ -47,6 +48,9 @@ class Part:
     maybe: tuple[PathUse, ...] = ()  # may be read or written, nobody knows
     removes: tuple[PathUse, ...] = ()
     spreads: tuple[PathUse, ...] = ()  # directories below which it may change files that it does not name
+    alters: tuple[PathUse, ...] = ()  # what it changes or removes with all that lies below
+    sweeps: tuple[PathUse, ...] = ()  # the same, but nobody knows the program: it may leave all of it alone
+    selection: Selection = EVERYTHING  # of what lies below those it removes or alters, that which counts
     carried: tuple[Carried, ...] = ()  # what it copies, moves or links
     arrives: tuple[PathUse, ...] = ()  # directories that get files whose names nobody here sees
     recursive: bool = False

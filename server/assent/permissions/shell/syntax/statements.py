@@ -14,6 +14,7 @@ from assent.permissions.shell.syntax import directories as shell_directories
 from assent.permissions.shell.syntax.directories import Directories, either
 from assent.permissions.shell.syntax.lexer import KEYWORDS
 from assent.permissions.shell.syntax.words import Word, WordReader, source_text
+from assent.text.words import names
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -37,6 +38,7 @@ class Command:
     given: str | None = None  # text it gets by a heredoc or a here-string
     feeders: tuple["Command", ...] = ()  # what a pipe feeds it with
     naming: bool = True  # False: part of a command whose words are looked at anyway
+    loops: tuple[tuple[str, tuple[Word, ...]], ...] = ()  # variables of the loops around it, and what they go through
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -51,6 +53,8 @@ _OPERATORS = frozenset(
     {"&&", "||", "|", "|&", ";", "&", "(", ")", "&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"}
 )
 _WILDCARD = re.compile(r"[*?\[]")
+_SETTERS = names("read mapfile readarray printf getopts eval source . wait let trap builtin command exec")
+"""Commands that may give a variable another value."""
 _LOOP_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
 
@@ -63,6 +67,7 @@ class StatementReader(WordReader):
     heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     keywords: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     moved: list[int] = field(default_factory=list[int])  # where in the text the directory has changed
+    bindings: list[str] = field(default_factory=list[str])  # of loops, in the order in which they stand
 
     def unknown(self, node: "Node", depth: int) -> None:
         self._unknown(node, None, depth)
@@ -144,6 +149,7 @@ class StatementReader(WordReader):
         """`for name in words`: what the words may be is looked at, what the name then holds counts as unknown."""
         words: list[Word] = []
         over_words = False
+        name = ""
         for child in node.children:
             if child.type in ("for", "in"):
                 self.keywords.add((child.start_byte, child.type))
@@ -152,11 +158,16 @@ class StatementReader(WordReader):
                 span = (child.start_byte, child.end_byte)
                 self.spans.append(span)
                 words.append(Word(text=":", pattern=":", span=span))  # the words go nowhere else
-                self._bind(source_text(child))
+                name = source_text(child)
+                self._bind(name)
             elif child.type == "do_group":
                 self.commands.append(Command(words=tuple(words), directories=here))
+                first, doubts, bindings = len(self.commands), len(self.doubts), len(self.bindings)
                 if self._sequence(child, here, depth + 1) != (here, here):
                     self.doubt("a loop that changes its directory")
+                sure = len(self.doubts) == doubts and name not in self.bindings[bindings:]
+                if sure and all(word.known for word in words):
+                    self._go_through(first, name, tuple(words[1:]))
             elif child.is_named:
                 words.append(self._known_word(child, depth))
                 if not words[-1].wild and _WILDCARD.search(words[-1].text):
@@ -167,11 +178,20 @@ class StatementReader(WordReader):
             self.doubt("a loop over the arguments of the shell")
         return here, here
 
+    def _go_through(self, first: int, name: str, words: tuple[Word, ...]) -> None:
+        """The commands from the `first` on see these words in turn, if none of them sets the variable."""
+        body = self.commands[first:]
+        if any(command.words and command.words[0].text in _SETTERS for command in body):
+            return
+        for number, command in enumerate(body, first):
+            self.commands[number] = replace(command, loops=((name, words), *command.loops))
+
     def _bind(self, name: str) -> None:
         """Programs read variables too: a loop sets none that could be meant for them, like those of `hardening_env`."""
         if not _LOOP_NAME.fullmatch(name) or name.endswith("_proxy") or name.startswith("npm_"):
             self.doubt(f"a loop that sets `{name}`")
         self.bound.add(name)
+        self.bindings.append(name)
 
     def _list(self, node: "Node", here: Directories, depth: int) -> tuple[Directories, Directories]:
         success = anything = here

@@ -115,14 +115,33 @@ _OVERWRITES = {
     **dict.fromkeys(("restore", "clean", "apply", "am", "checkout-index", "read-tree"), r".*"),
     "stash": r"(?!list\b|show\b).*",
     "reset": r".*--(?:hard|merge|keep)\b.*",
-    "checkout": r"(?:.* )?(?:--|\.{1,2}|\S*[/*])(?: .*)?",
+    "checkout": r"(?:.* )?(?:--|\.{1,2}|\S*[/*]|-[a-zA-Z]*f[a-zA-Z]*|--for[a-z]*)(?: .*)?",
+    "switch": r"(?:.* )?(?:-[a-zA-Z]*f[a-zA-Z]*|--for[a-z]*|--disc[a-z-]*)(?: .*)?",
+    "submodule": r"(?:.* )?(?:update|deinit)(?: .*)?",
+    "sparse-checkout": r"(?!list\b).*",
 }
 
 
 def overwrites(words: Sequence[Word]) -> bool:
-    """Does it put other contents into files that it does not name? Moving to a branch does not count."""
+    """Does it put other contents into files that it does not name?
+
+    Work with the history (moving to a branch, merge, rebase, revert, pull) does not count: that is what it is for.
+    """
     name, *rest = without_global_flags([word.text for word in words]) or ("",)
     return name in _OVERWRITES and bool(re.fullmatch(_OVERWRITES[name], " ".join(rest), re.DOTALL))
+
+
+def brought_from_elsewhere(words: Sequence[Word]) -> list[Word]:
+    """Paths whose contents come from another commit: `git checkout BRANCH -- path`, `git restore -s BRANCH path`."""
+    texts = [word.text for word in words]
+    name, *rest = without_global_flags(texts) or ("",)
+    own = list(words[len(words) - len(rest) :])
+    if name == "restore" and any(re.match(r"-[a-zA-Z]*s|--so", text) for text in rest):
+        return [word for word in own if not word.text.startswith("-")]
+    operands = [word for word in own if not word.text.startswith("-")]
+    if name != "checkout" or len(operands) < 2 or {"-b", "-B", "--orphan", "--detach"} & set(rest):
+        return []
+    return operands[1:]
 
 
 def told_to_run(words: Sequence[Word]) -> tuple[str, ...]:

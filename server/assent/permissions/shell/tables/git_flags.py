@@ -13,6 +13,7 @@ from typing import Literal
 
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables.options import Usage
+from assent.permissions.shell.tables.short_flags import last_of
 
 Arity = Literal["none", "optional", "attached", "separate", "either"]
 Operands = Literal["paths", "text", "none", "pattern"]
@@ -167,20 +168,19 @@ class _Reading:
 
     def _short(self, word: Word) -> None:
         letters = word.text[1:]
-        for index, letter in enumerate(letters):
-            name, rest = f"-{letter}", letters[index + 1 :]
-            self.used.add(name)
-            flag = self.row.flags.get(name)
-            if flag is None or not self._may_stand(letters, index) or (flag.arity == "attached" and not rest):
-                self.usage.hazard(f"the flag `{word.text}`", word.text)
-                return
-            if flag.arity == "none":
-                continue
-            if rest:
-                self._value(name, flag, replace(word, text=rest, pattern=rest))
-            elif flag.takes_next:
-                self._next(name, flag)
+
+        def fits(flag: Flag, index: int, rest: str) -> bool:
+            return self._may_stand(letters, index) and (flag.arity != "attached" or bool(rest))
+
+        last = last_of(letters, self.row.flags, self.used, fits=fits)
+        if last is None:
             return
+        if last.flag is None:
+            self.usage.hazard(f"the flag `{word.text}`", word.text)
+        elif last.rest:
+            self._value(last.name, last.flag, replace(word, text=last.rest, pattern=last.rest))
+        elif last.flag.takes_next:
+            self._next(last.name, last.flag)
 
     def _may_stand(self, letters: str, index: int) -> bool:
         """Alone, or among letters that git reads one by one."""

@@ -2,7 +2,7 @@
 
 Nobody knows the names. They may begin with a dash, name a link that leads out of the workspace, and be cut in two at a
 blank by xargs. So only commands of this table count, and of those with contents to show only the ones that get the
-names of regular files, whole: from `find … -type f … -exec` or `-print0 | xargs -0`.
+names of regular files, whole: from `find … -type f … -exec` or `-print0 | xargs -0`, or because no other name is there.
 """
 
 import re
@@ -17,6 +17,8 @@ from assent.text.words import names
 _COUNTING = names("wc echo basename dirname true")
 """Show no contents, whatever file they are given. Of their flags only `wc --files0-from` names a file."""
 _SHOWING = names("cat head tail grep egrep fgrep md5sum sha1sum sha256sum sha512sum cksum file stat")
+_SEARCHING = names("grep egrep fgrep")
+"""Of those, the ones that are fine with names that were looked at, too: they show the lines that were asked for."""
 _LISTING = {
     "find": (r"(?!-printf|-ls|-fprint|-fls|-exec|-ok).*", ""),
     **dict.fromkeys(
@@ -32,6 +34,17 @@ _XARGS_ALONE = names("-0 --null -r --no-run-if-empty -0r -r0")
 _XARGS_NUMBERED = re.compile(r"-[nLP][1-9][0-9]{0,3}|--max-(?:args|procs|lines)=[1-9][0-9]{0,3}")
 _OTHERWISE = names("-o -or , ! -not ( ) -follow -L -H -fprint -fprintf -fls -exec -execdir -ok -okdir -delete")
 _TAKEN_FOR_A_FLAG = re.compile(r"(?:\A|[\s'\"\\/])-")
+_CUT_OR_LINK = re.compile(r"[\s'\"\\]")  # where xargs cuts names
+_LINK_OR_NONE = re.compile(r"(?!)")
+_ELSEWHERE = re.compile(r"\A[/~]|(?:\A|/)\.\.(?:/|\Z)|\A-[LH]")
+_MOST_FILTERS = 4
+_FILTERS = {
+    **dict.fromkeys(("grep", "egrep", "fgrep"), r"(?:-[vEiFwx]+ )*[^- ][^ ]*"),
+    **dict.fromkeys(("head", "tail"), r"(?:-n ?[0-9]+|-[0-9]+)?"),
+    "sort": r"(?:-[rnufV]+)?",
+    "uniq": "",
+}
+"""Commands that print some of the lines they get, unchanged: with these words, as one text, they read nothing else."""
 
 NAME = Word(text="./name", pattern="./name")
 """Stands for a name that is handed over."""
@@ -43,6 +56,7 @@ class Handed:
 
     inner: Command
     own: Command | None = None
+    looked: bool = False  # harmless only by what lies there now
 
 
 def handed_names(command: Command) -> Handed | None:
@@ -65,9 +79,13 @@ def _by_find(command: Command) -> Handed | None:
         return None
     start = argv.index("-exec")
     own, inner = words[:start], words[start + 1 : -2]
-    if not inner or not _fits(inner[0].text, whole=True, regular=_regular_only(own)):
+    if not inner:
         return None
-    return Handed(own=replace(command, words=own), inner=replace(command, words=(*inner, NAME), feeders=()))
+    looked = not _fits(inner[0].text, whole=True, regular=_regular_only(own))
+    if looked and not (inner[0].text in _SEARCHING and _plain_names(command, own, _LINK_OR_NONE)):
+        return None
+    handed = replace(command, words=(*inner, NAME), feeders=())
+    return Handed(own=replace(command, words=own), inner=handed, looked=looked)
 
 
 def _by_xargs(command: Command) -> Handed | None:
@@ -83,15 +101,33 @@ def _by_xargs(command: Command) -> Handed | None:
     inner, flags = words[position:], command.argv[1:position]
     if not inner or len(command.feeders) != 1 or command.given is not None:
         return None
-    feeder = command.feeders[0]
+    feeder = _beyond_filters(command.feeders[0])
     if not _lists_names(feeder):
         return None
-    whole = feeder.argv[0] == "find" and feeder.argv[-1] == "-print0" and any("0" in flag for flag in flags)
+    direct = feeder is command.feeders[0]
+    whole = direct and feeder.argv[0] == "find" and feeder.argv[-1] == "-print0" and any("0" in flag for flag in flags)
+    looked = False
     if not _fits(inner[0].text, whole=whole, regular=_regular_only(feeder.words)):
-        return None
-    if inner[0].text == "wc" and not whole and not _no_name_is_a_flag(command):
-        return None
-    return Handed(inner=replace(command, words=(*inner, NAME), feeders=()))
+        if inner[0].text not in _SEARCHING or not _plain_names(command, feeder.words, _TAKEN_FOR_A_FLAG, _CUT_OR_LINK):
+            return None
+        looked = True
+    elif inner[0].text == "wc" and not whole:
+        if not _plain_names(command, feeder.words, _TAKEN_FOR_A_FLAG):
+            return None
+        looked = True
+    return Handed(inner=replace(command, words=(*inner, NAME), feeders=()), looked=looked)
+
+
+def _beyond_filters(feeder: Command) -> Command:
+    """Past commands that only choose among the lines they get, what makes the lines."""
+    for _ in range(_MOST_FILTERS):
+        name, *rest = feeder.argv or ("",)
+        chooses = _FILTERS.get(name)
+        plain = all(word.plain for word in feeder.words) and not feeder.redirects and feeder.given is None
+        if chooses is None or not plain or len(feeder.feeders) != 1 or not re.fullmatch(chooses, " ".join(rest)):
+            break
+        feeder = feeder.feeders[0]
+    return feeder
 
 
 def _lists_names(feeder: Command) -> bool:
@@ -115,9 +151,31 @@ def _regular_only(words: tuple[Word, ...]) -> bool:
     return ("-type", "f") in pairwise(argv) and not _OTHERWISE & set(argv)
 
 
-def _no_name_is_a_flag(command: Command) -> bool:
-    """No name below here begins with a dash, also after a blank or quote where xargs would cut it."""
+def _plain_names(command: Command, search: tuple[Word, ...], *unwanted: re.Pattern[str]) -> bool:
+    """Is no name that the search may give one of these, and none a link where that counts?
+
+    Looks at everything below the current folder. A search elsewhere, and too many names, count as a no.
+    """
+    links = _CUT_OR_LINK in unwanted or _LINK_OR_NONE in unwanted
+    if any(_ELSEWHERE.search(word.text) for word in search[1:]):
+        return False
+
+    def odd(path: str) -> bool:
+        return any(pattern.search(path) for pattern in unwanted)
+
     return command.directories is not None and all(
-        trees.any_below(directory, lambda path: _TAKEN_FOR_A_FLAG.search(path) is not None) is False
-        for directory in command.directories
+        trees.any_below(directory, odd, links=links) is False for directory in command.directories
     )
+
+
+_XARGS_VALUES = re.compile(
+    r"-[adEILnPs]|--(?:arg-file|delimiter|eof|replace|max-lines|max-args|max-procs|max-chars|process-slot-var)"
+)
+
+
+def after_xargs(command: Command) -> tuple[list[str], tuple[Word, ...]]:
+    """The flags of xargs with their values, and the command that it runs."""
+    words, position = command.words, 1
+    while position < len(words) and words[position].text.startswith("-"):
+        position += 2 if _XARGS_VALUES.fullmatch(words[position].text) else 1
+    return [word.text for word in words[1:position]], words[position:]

@@ -76,7 +76,9 @@ def read_double_bracket(words: Sequence[Word], usage: Usage) -> None:
     read_test(plain[:-1], usage)
 
 
-_JQ_REACHES_OUT = re.compile(r"\b(?:env|ENV|import|include|modulemeta|get_search_list)\b|\$__")
+_JQ_STRING = re.compile(r'"[^"\\]*"')  # one with a backslash may hold a filter of its own
+_JQ_REACHES_OUT = re.compile(r"(?<![.\w])(?:env|ENV|import|include|modulemeta|get_search_list)\b|\$__|\$ENV\b")
+"""Names that stand alone: after a dot they are keys of the input."""
 
 
 def check_jq(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
@@ -84,7 +86,7 @@ def check_jq(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
         usage.hazard("jq without a filter", "jq")
         return
     usage.literal.append(usage.operands[0])
-    if not usage.operands[0].known or _JQ_REACHES_OUT.search(usage.operands[0].text):
+    if not usage.operands[0].known or _JQ_REACHES_OUT.search(_JQ_STRING.sub('""', usage.operands[0].text)):
         usage.hazard("a jq filter that reads more than its input", usage.operands[0].text)
     usage.reads[:] = [word for word in usage.operands[1:] if word.text != "-"]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assent.permissions.shell.syntax.words import Word
+from assent.permissions.shell.tables.short_flags import last_of
 
 Operands = Literal["paths", "text", "none", "pattern", "format"]
 Arity = Literal["none", "required", "attached"]
@@ -191,21 +192,16 @@ class _Reading:
             self._next_value(name, flag)
 
     def _short(self, word: Word) -> None:
-        letters = word.text[1:]
-        for index, letter in enumerate(letters):
-            name, rest = f"-{letter}", letters[index + 1 :]
-            self.used.add(name)
-            flag = self.row.flags.get(name)
-            if flag is None or (index and not self.row.clusters):
-                self.usage.hazard(f"the flag `{name}`", word.text)
-                return
-            if flag.arity == "none":
-                continue
-            if rest:
-                self._value(name, flag, word.part(rest))
-            elif flag.arity == "required":
-                self._next_value(name, flag)
+        clusters = self.row.clusters
+        last = last_of(word.text[1:], self.row.flags, self.used, fits=lambda _flag, index, _rest: clusters or not index)
+        if last is None:
             return
+        if last.flag is None:
+            self.usage.hazard(f"the flag `{last.name}`", word.text)
+        elif last.rest:
+            self._value(last.name, last.flag, word.part(last.rest))
+        elif last.flag.arity == "required":
+            self._next_value(last.name, last.flag)
 
     def _next_value(self, name: str, flag: Flag) -> None:
         if self.position >= len(self.words):
