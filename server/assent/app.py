@@ -357,7 +357,7 @@ class App:
     # --- permissions -------------------------------------------------------------------------------------------------
 
     def _decide(self, action: Action, judgement: Judgement) -> Decision:
-        return decide(action, self._judged_in(judgement))
+        return decide(action, self._judged_in(judgement, shell=action.command is not None))
 
     def _matches_rule(self, rule: str, tool: str, given: Json, cwd: str) -> bool:
         """Whether a hook's `if` covers a call, as a deny rule would. What cannot be read counts as covered."""
@@ -375,7 +375,7 @@ class App:
         verdict = decide(action, denied)
         return isinstance(verdict, Deny) or (isinstance(verdict, Ask) and not isinstance(decide(action, plain), Ask))
 
-    def _judged_in(self, judgement: Judgement) -> PermissionContext:
+    def _judged_in(self, judgement: Judgement, *, shell: bool = True) -> PermissionContext:
         hidden = set(judgement.tools) - set(judgement.enabled)
         return PermissionContext(
             cwd=judgement.cwd,
@@ -390,7 +390,9 @@ class App:
             tools=frozenset(judgement.tools),
             disabled_tools=dict.fromkeys(hidden, "it is switched off in this session"),
             interactive=judgement.interactive,
-            unfenced=self._fences.trouble((judgement.cwd, *judgement.roots), scope=_scope(judgement.settings)),
+            unfenced=self._fences.trouble((judgement.cwd, *judgement.roots), scope=_scope(judgement.settings))
+            if shell
+            else "",  # a fence is for commands only
         )
 
     def _context(self, cwd: str, settings: Settings) -> PermissionContext:

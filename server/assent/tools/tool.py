@@ -6,6 +6,7 @@ the permission chain does, from the `Action`. Failures the model should read are
 
 from __future__ import annotations
 
+import functools
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
@@ -197,6 +198,16 @@ class ToolContext:
         return self.services.summariser()
 
 
+@functools.cache
+def schema_of(input_type: type[Input]) -> Json:
+    (schema,), defs = msgspec.json.schema_components([input_type], ref_template="#/$defs/{name}")
+    own = defs.pop(input_type.__name__, schema)
+    own.pop("title", None)
+    if defs:
+        own["$defs"] = defs
+    return own
+
+
 class Tool(ABC, Generic[InputT]):
     """The base of every tool. Subclasses set the class variables and say what is abstract here."""
 
@@ -214,13 +225,8 @@ class Tool(ABC, Generic[InputT]):
         return True
 
     def input_schema(self) -> Json:
-        """A self-contained JSON schema object for the API."""
-        (schema,), defs = msgspec.json.schema_components([self.input_type], ref_template="#/$defs/{name}")
-        own = defs.pop(self.input_type.__name__, schema)
-        own.pop("title", None)
-        if defs:
-            own["$defs"] = defs
-        return own
+        """A self-contained JSON schema object for the API. Nobody changes it: it is made once for each input type."""
+        return schema_of(self.input_type)
 
     def definition(self) -> Json:
         return {"name": self.name, "description": self.description(), "input_schema": self.input_schema()}

@@ -252,7 +252,7 @@ class Gate:
 
     async def _reviewed(self, call: ToolCall, allowed: Allow) -> Verdict:
         """An edit that may be made lands; it waits for its hunks only where someone set review "before"."""
-        if not self._host.allowed_edits_wait or not self._host.interactive:
+        if call.plan is None or not self._host.allowed_edits_wait or not self._host.interactive:
             return allowed
         change = self._propose(call)
         return allowed if change is None else await self._settled(change, allowed, answered=False)

@@ -240,13 +240,13 @@ class Session:
         return next((tool for tool in self.tools() if tool.name == name), None)
 
     def judgement(self) -> Judgement:
-        tools = self.tools()
+        tools, trust = self.tools(), self.deps.trust.of(self.cwd)
         return Judgement(
             cwd=self.state.cwd,
             roots=self.roots(),
             mode=self.state.mode,
-            trusted=self.trusted,
-            settings=self.settings,
+            trusted=trust.trusted,
+            settings=self.deps.settings.load(self.cwd, trust=trust).with_rules(self.rules),
             tools=tuple(tool.name for tool in tools),
             enabled=tuple(tool.name for tool in tools if tool.enabled(self.state)),
             read_roots=(str(self.record.paths.folder),),

@@ -6,6 +6,7 @@ the user's own settings turns all of it off.
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,9 +23,16 @@ def claude_dir(env: Mapping[str, str] | None = None) -> Path:
 
 
 def project_files(cwd: str) -> list[Path]:
-    return [Path(cwd) / ".claude" / "settings.json", *_github_hooks(Path(cwd) / ".github" / "hooks")]
+    shared, hooks = _project_places(cwd)
+    return [shared, *_github_hooks(hooks)]
 
 
+@lru_cache(maxsize=1000)
+def _project_places(cwd: str) -> tuple[Path, Path]:
+    return Path(cwd) / ".claude" / "settings.json", Path(cwd) / ".github" / "hooks"
+
+
+@lru_cache(maxsize=1000)
 def local_file(cwd: str) -> Path:
     return Path(cwd) / ".claude" / "settings.local.json"
 

@@ -11,7 +11,9 @@ Beside the user's, the project's and the local file stand those of Claude Code, 
 """
 
 import errno
+import operator
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,6 +43,7 @@ from assent.types.errors import SettingsError
 from assent.types.permissions import RuleSource
 from assent.types.regular_files import read_regular
 
+NOTHING: Json = {}
 ORDER: tuple[RuleSource, ...] = ("user", "project", "local", "editor", "cli", "session", "policy")
 
 
@@ -67,6 +70,8 @@ class SettingsFiles:
         self._project = project
         self._parse_rule = parse_rule
         self._cache: dict[Path, tuple[tuple[int, int] | None, Source]] = {}
+        self._checked: dict[RuleSource, tuple[Json, Source]] = {}
+        self._merged: dict[str, tuple[list[Source], FolderTrust, Settings]] = {}  # by folder
 
     @classmethod
     def standard(
@@ -87,13 +92,22 @@ class SettingsFiles:
         self._editor_is_user = user_level
 
     def load(self, cwd: str, *, trust: FolderTrust, session: Json | None = None) -> Settings:
+        """The merged view. While no place and no trust has changed, it is the same object as before."""
+        sources = self._sources(cwd, session or NOTHING)
+        known = self._merged.get(cwd)
+        same = known is not None and len(known[0]) == len(sources) and all(map(operator.is_, known[0], sources))
+        if known is None or not same or known[1] != trust:
+            known = self._merged[cwd] = (sources, trust, self._merge(sources, trust))
+        return known[2]
+
+    def _merge(self, sources: list[Source], trust: FolderTrust) -> Settings:
         values: dict[str, Any] = {}
         rules: list[SourcedRule] = []
         hooks: list[HookEntry] = []
         origins: dict[str, str] = {}
         found: list[Problem] = []
         activates: list[TrustItem] = []
-        for source in self._sources(cwd, session or {}):
+        for source in sources:
             kept, kept_rules, approves = source.values, source.rules, None
             if self._from_project(source):
                 source = without_own_only(source)
@@ -149,11 +163,18 @@ class SettingsFiles:
     def _own(self, session: Json) -> dict[RuleSource, Source]:
         return {
             "user": self._file(self.user_file, "user"),
-            "editor": checked(self._editor, "editor", "editor settings", self._parse_rule),
-            "cli": checked(self.cli, "cli", "command line", self._parse_rule),
-            "session": checked(session, "session", "session", self._parse_rule),
+            "editor": self._given(self._editor, "editor", "editor settings"),
+            "cli": self._given(self.cli, "cli", "command line"),
+            "session": self._given(session, "session", "session"),
             "policy": self._file(self.policy_file, "policy"),
         }
+
+    def _given(self, values: Json, kind: RuleSource, name: str) -> Source:
+        """Settings that came as a value; checked once for each value."""
+        known = self._checked.get(kind)
+        if known is None or known[0] is not values:
+            known = self._checked[kind] = (values, checked(values, kind, name, self._parse_rule))
+        return known[1]
 
     def _from_project(self, source: Source) -> bool:
         return source.kind in ("project", "local") or (source.kind == "editor" and not self._editor_is_user)
@@ -242,13 +263,16 @@ class SettingsFiles:
         return cached[1]
 
 
+@lru_cache(maxsize=1000)
 def mcp_file(cwd: str) -> Path:
     return Path(cwd) / MCP_FILE
 
 
+@lru_cache(maxsize=1000)
 def project_file(cwd: str) -> Path:
     return Path(cwd) / ".assent" / "settings.json"
 
 
+@lru_cache(maxsize=1000)
 def local_file(cwd: str) -> Path:
     return Path(cwd) / ".assent" / "settings.local.json"

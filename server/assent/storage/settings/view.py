@@ -103,7 +103,8 @@ class Settings:
         return [rule.rule for rule in self.rules if rule.behaviour == behaviour]
 
     def with_rules(self, rules: Iterable[SourcedRule]) -> "Settings":
-        return replace(self, rules=(*self.rules, *rules))
+        more = tuple(rules)
+        return replace(self, rules=(*self.rules, *more)) if more else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
