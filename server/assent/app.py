@@ -27,6 +27,7 @@ from assent.extensions.hooks import AllHooks, Hook, InProcessHooks
 from assent.extensions.hooks.in_process import HookFunction
 from assent.extensions.memory import MemoryFiles
 from assent.model.choice import Models
+from assent.model.recording import recording, replaying
 from assent.model.settings import ModelSettings, model_settings
 from assent.permissions import lookups
 from assent.permissions.chain import decide
@@ -53,7 +54,7 @@ from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.hooks import HookEvent
 from assent.types.permissions import Action, Ask, Decision, Deny
-from assent.types.ports import ToolCall, Workspace
+from assent.types.ports import CallModel, ToolCall, Workspace
 from assent.types.private_files import tighten
 from assent.types.usage import Usage
 
@@ -76,6 +77,8 @@ class Options:
     api_key: str | None = None  # handed over by the editor
     source_seconds: float = 0.25  # how long the first prompt of a session waits for memory
     context_seconds: float = 0.0  # and for git; what is later follows as an attachment
+    record: Path | None = None  # write the model's traffic there
+    replay: Path | None = None  # answer from such a file, without an endpoint
     project_settings: bool = True  # False: a program that embeds us wants only the user's own
     tools: tuple[AnyTool, ...] = ()  # of a program that embeds us
 
@@ -135,8 +138,9 @@ class App:
         self._policy = ManagedPolicy(self.settings.policy_file)
         self.trust = TrustStore(paths.config_dir() / "trust.json")
         self.models = Models(self._model_settings(options), offline_only=options.offline)
+        self._call_model = _call_model(self.models, options)
         self.models.secrets()  # from here on they are held back from logs, index, spilled results and exports
-        self.side_calls = SideCalls(self.models.call, model=lambda: self.models.small_model, book=self._book)
+        self.side_calls = SideCalls(self._call_model, model=lambda: self.models.small_model, book=self._book)
         self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home), auto=_notes)
         self.hooks = InProcessHooks()  # for whoever embeds the program
         self.session_hooks = SessionHooks(
@@ -271,7 +275,7 @@ class App:
     def _services(self, session_id: str, cwd: str) -> Services:
         """What the program provides to the engine of one session."""
         return Services(
-            call_model=self.models.call,
+            call_model=self._call_model,
             model_info=self.models.info,
             source_seconds=self._options.source_seconds,
             context_seconds=self._options.context_seconds,
@@ -404,6 +408,12 @@ class App:
             policy=self._policy.current(),
             unfenced=self._fences.trouble((cwd,), scope=_scope(settings)),
         )
+
+
+def _call_model(models: Models, options: Options) -> CallModel:
+    if options.replay is not None:
+        return replaying(options.replay)
+    return recording(models.call, options.record) if options.record is not None else models.call
 
 
 def _notes(cwd: str) -> Path:

@@ -200,7 +200,7 @@ def test_broken_settings_are_told_with_file_and_key_and_the_rest_applies(env: di
     assert "settings.json" in problems[0]["text"] and "maxTurns" in problems[0]["text"]
     asked = run(env, "ask", "run `touch made`", cwd=tmp_path)
     assert asked.returncode == 0
-    assert "settings.json: maxTurns" in asked.stderr
+    assert "settings.json:1: maxTurns" in asked.stderr
     assert (tmp_path / "made").exists()
 
 

@@ -143,18 +143,26 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
         case "ask":
             from assent.cli import ask
 
-            output = "stream-json" if options.stream_json else "json" if options.json else "text"
             return ask.run(
-                prompt=options.prompt,
-                cwd=options.cwd,
-                output=output,
-                model=options.model,
-                mode=options.mode,
-                max_turns=options.max_turns,
-                max_budget_usd=options.max_budget_usd,
-                allow=options.allow,
-                schema=options.json_schema,
-                offline=options.offline,
+                ask.Wanted(
+                    prompt=options.prompt,
+                    cwd=options.cwd,
+                    output="stream-json" if options.stream_json else "json" if options.json else "text",
+                    input_json=options.input_json,
+                    model=options.model,
+                    mode=options.mode,
+                    max_turns=options.max_turns,
+                    max_budget_usd=options.max_budget_usd,
+                    allow=options.allow,
+                    deny=options.deny,
+                    schema=options.output_schema,
+                    images=options.image,
+                    resume=options.resume,
+                    continue_latest=options.continue_latest,
+                    record=options.record,
+                    replay=options.replay,
+                    offline=options.offline,
+                )
             )
         case "explain":
             from assent.cli import explain
@@ -223,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("--session", help="go on with this session; `latest` takes the newest of this folder")
 
     ask = _command(commands, "ask", "one prompt, one answer, no questions asked", ASK)
-    ask.add_argument("prompt", help="what to do; `-` reads it from stdin")
+    ask.add_argument("prompt", nargs="?", help="what to do; `-` reads it from stdin; piped text is added to it")
     _place(ask)
     _model_arguments(ask)
     shape = ask.add_mutually_exclusive_group()
@@ -232,7 +240,27 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--max-turns", type=_count, metavar="N", help="stop after N steps")
     ask.add_argument("--max-budget-usd", type=_amount, metavar="USD", help="stop when this much is spent")
     ask.add_argument("--allow", action="append", default=[], metavar="RULE", help="allow this, e.g. 'Bash(make test)'")
-    ask.add_argument("--json-schema", type=Path, metavar="FILE", help="the answer must fit this JSON schema")
+    ask.add_argument("--deny", action="append", default=[], metavar="RULE", help="deny this, whatever else allows it")
+    ask.add_argument(
+        "--output-schema",
+        "--json-schema",
+        dest="output_schema",
+        type=Path,
+        metavar="FILE",
+        help="the answer must fit this JSON schema",
+    )
+    ask.add_argument("--image", action="append", default=[], type=Path, metavar="FILE", help="send this image along")
+    ask.add_argument(
+        "--input-json", action="store_true", help="read prompts from stdin, a line of JSON and a turn each"
+    )
+    earlier = ask.add_mutually_exclusive_group()
+    earlier.add_argument("--resume", metavar="ID", help="go on with this session")
+    earlier.add_argument(
+        "--continue", dest="continue_latest", action="store_true", help="go on with the newest session of the folder"
+    )
+    traffic = ask.add_mutually_exclusive_group()
+    traffic.add_argument("--record", type=Path, metavar="FILE", help="write the model's traffic to a file (no keys)")
+    traffic.add_argument("--replay", type=Path, metavar="FILE", help="answer from such a file, without an endpoint")
 
     _command(commands, "explain", "what the permission chain would decide", EXPLAIN)
 

@@ -298,6 +298,11 @@ class Session:
             self.options = replace(self.options, model=model)
             self.publish(Status(self.status, model=model))
 
+    def limit(self, *, max_turns: int | None, max_budget_usd: float | None, json_schema: Json | None) -> None:
+        """Limits for the turns to come; None leaves one as it is."""
+        given = {"max_turns": max_turns, "max_budget_usd": max_budget_usd, "json_schema": json_schema}
+        self.options = replace(self.options, **{name: value for name, value in given.items() if value is not None})
+
     def rename(self, title: str) -> None:
         self.title = " ".join(title.split())[:200]
         self.save_state()
