@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from assent.editor.decisions import Choice, Verb
+from assent.editor.hunks import Hunk
+from assent.editor.line_choice import LineChoice, read_lines
 from assent.editor.proposal import Proposal
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -31,7 +33,12 @@ def choices_of(
         new_text = item.get("newText")
         if verb == "edit" and not isinstance(new_text, str):
             raise ProtocolError("invalidParams", "An edit decision needs newText", hint="newText is a string")
-        choices[hunk.hunk_id] = Choice(hunk=hunk, verb=verb, new_text=new_text if isinstance(new_text, str) else "")
+        choices[hunk.hunk_id] = Choice(
+            hunk=hunk,
+            verb=verb,
+            new_text=new_text if isinstance(new_text, str) else "",
+            lines=_lines(item.get("lines"), hunk, verb),
+        )
     if unnamed == "reject":
         for hunk in proposal.hunks:
             if hunk.open:
@@ -39,9 +46,17 @@ def choices_of(
     return list(choices.values())
 
 
+def _lines(raw: object, hunk: Hunk, verb: Verb) -> LineChoice | None:
+    if raw is None:
+        return None
+    if verb != "accept":
+        raise ProtocolError("invalidParams", "Only an accept takes lines", hint="Leave the lines out, or accept them.")
+    return read_lines(raw, hunk.old_text, hunk.new_text)
+
+
 def _object(raw: object) -> Mapping[str, Any]:
     if not isinstance(raw, Mapping):
-        raise ProtocolError("invalidParams", f"Not a decision: {raw!r}", hint="{hunkId, decision, newText?}")
+        raise ProtocolError("invalidParams", f"Not a decision: {raw!r}", hint="{hunkId, decision, newText?, lines?}")
     return cast("Mapping[str, Any]", raw)
 
 
@@ -53,5 +68,7 @@ def _verb(raw: object, *, allowed: tuple[Verb, ...]) -> Verb:
 
 
 def told_of(choice: Choice) -> Json:
-    told: Json = {"hunkId": choice.hunk.hunk_id, "decision": choice.verb}
-    return told | ({"newText": choice.hunk.landed_text} if choice.verb == "edit" else {})
+    hunk = choice.hunk
+    in_part = choice.lines is not None and hunk.state == "edited"
+    told: Json = {"hunkId": hunk.hunk_id, "decision": "edit" if in_part else choice.verb}
+    return told | ({"newText": hunk.landed_text} if told["decision"] == "edit" else {})

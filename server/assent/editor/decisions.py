@@ -15,6 +15,7 @@ from typing import Literal
 
 from assent.editor.diff3 import merged
 from assent.editor.hunks import Hunk, State, Target
+from assent.editor.line_choice import LineChoice, chosen_text
 from assent.text.lines import ends_line, uniform_eol, with_eol
 
 Verb = Literal["accept", "reject", "edit"]
@@ -25,6 +26,7 @@ class Choice:
     hunk: Hunk
     verb: Verb
     new_text: str = ""
+    lines: LineChoice | None = None  # with accept: only these lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ def step_for(choice: Choice, text: str) -> Step:
     hunk = choice.hunk
     here = text[hunk.start : hunk.end]
     match choice.verb:
+        case "accept" if choice.lines is not None:
+            return _accept_lines(hunk, here, choice.lines, uniform_eol(text) or "\n")
         case "accept":
             return _accept(hunk, here)
         case "reject":
@@ -98,6 +102,16 @@ def _accept(hunk: Hunk, here: str) -> Step:
             return Put(here, Target(both, "edited"))
         case "accepted" | "rejected" | "superseded":
             return Refuse(_DONE.format(state=hunk.state))
+
+
+def _accept_lines(hunk: Hunk, here: str, lines: LineChoice, eol: str) -> Step:
+    """Only where the proposed or the old text stands unchanged: the lines were chosen in those."""
+    stands = {"pending": hunk.old_text, "reverted": hunk.old_text, "landed": hunk.new_text}.get(hunk.state)
+    if not hunk.decided and hunk.state in ("edited", "conflict"):
+        return Refuse(hunk.why or TYPED_OVER)
+    if not hunk.decided and stands is not None and here != stands:
+        return Refuse(TYPED_OVER)
+    return _edit(hunk, here, chosen_text(hunk.old_text, hunk.new_text, lines, eol=eol))
 
 
 def _reject(hunk: Hunk, here: str) -> Step:

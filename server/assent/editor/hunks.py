@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Literal
 
 from assent.editor.diff import Block, changed_blocks
+from assent.editor.line_choice import LineChoice
 from assent.text.lines import split_lines
 from assent.types.ids import new_id
 
@@ -48,6 +49,7 @@ class Hunk:
     decided: bool = False  # by a person, or by the text itself having become `new_text`
     placed: str | None = None  # what was put into the document when it is not `new_text`: the person's words
     target: Target | None = None  # while our edit is under way
+    lines: LineChoice | None = None  # when only these lines of it were accepted
     why: str = ""  # a conflict in words, when it is not the person's typing
 
     @property

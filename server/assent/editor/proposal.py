@@ -10,6 +10,7 @@ import anyio
 from assent.editor.anchoring import context_of
 from assent.editor.documents import Document
 from assent.editor.hunks import STATES, Hunk, State
+from assent.editor.line_choice import LineChoice
 from assent.text.positions import Encoding, range_at
 from assent.text.uris import path_of
 from assent.text.visible import display_lines, visible
@@ -160,6 +161,7 @@ def to_json(proposal: Proposal, document: Document) -> Json:
                 "state": hunk.state,
                 "decided": hunk.decided,
                 "placed": hunk.placed,
+                "lines": None if hunk.lines is None else hunk.lines.to_json(),
                 "why": hunk.why,
                 "context": context_of(text, document.lines, hunk.start, hunk.end),
                 "here": text[hunk.start : hunk.end],
@@ -182,6 +184,7 @@ def from_json(raw: Mapping[str, Any]) -> tuple[Proposal, list[Json]]:
             state=_state(item["state"]),
             decided=bool(item.get("decided")),
             placed=None if item.get("placed") is None else str(item["placed"]),
+            lines=None if item.get("lines") is None else LineChoice.from_json(item["lines"]),
             why=str(item.get("why", "")),
         )
         for item in stored

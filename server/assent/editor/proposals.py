@@ -294,13 +294,13 @@ class Proposals:
     async def _carry_out(self, proposal: Proposal, choices: Sequence[Choice]) -> dict[str, str]:
         text = self._document(proposal).text
         busy = Refuse("a decision on it is being carried out")
-        return await self._take(
-            proposal,
-            [
-                (choice.hunk, busy if choice.hunk.hunk_id in self._landings.under_way else step_for(choice, text))
-                for choice in choices
-            ],
-        )
+        steps: list[tuple[Hunk, Settle | Put | Refuse | Nothing]] = []
+        for choice in choices:
+            step = busy if choice.hunk.hunk_id in self._landings.under_way else step_for(choice, text)
+            if isinstance(step, Put | Settle):
+                choice.hunk.lines = choice.lines
+            steps.append((choice.hunk, step))
+        return await self._take(proposal, steps)
 
     async def _take(
         self, proposal: Proposal, steps: Sequence[tuple[Hunk, Settle | Put | Refuse | Nothing]]

@@ -1,6 +1,7 @@
 """What the model is told of a person's decisions, in words."""
 
 from assent.editor.hunks import Hunk
+from assent.editor.line_choice import left_out
 from assent.editor.proposal import Proposal
 from assent.types.ports import HunkOutcome
 
@@ -54,7 +55,7 @@ def _note(number: int, hunk: Hunk) -> str:
         case "accepted" | "landed":
             return ""
         case "edited":
-            return f"hunk {number} changed by the user to {_quoted(hunk.landed_text)}"
+            return f"hunk {number} {_in_part(hunk)}changed by the user to {_quoted(hunk.landed_text)}"
         case "rejected":
             return f"hunk {number} rejected by the user"
         case "conflict":
@@ -65,6 +66,16 @@ def _note(number: int, hunk: Hunk) -> str:
             return f"hunk {number} replaced by a later edit"
         case "pending":
             return f"hunk {number} not decided yet"
+
+
+def _in_part(hunk: Hunk) -> str:
+    """Which lines of the change the user did not take, where single lines were chosen."""
+    if hunk.lines is None:
+        return ""
+    stayed, dropped = left_out(hunk.old_text, hunk.new_text, hunk.lines)
+    parts = [f"these old lines stay: {_quoted(''.join(stayed))}"] if stayed else []
+    parts += [f"these new lines were left out: {_quoted(''.join(dropped))}"] if dropped else []
+    return f"accepted in part ({'; '.join(parts)}) and so " if parts else ""
 
 
 def _quoted(text: str) -> str:

@@ -33,6 +33,7 @@ class LspFront:
             editor_queries=flags.editor_queries,
             save=flags.save,
             partials=flags.partials,
+            edit_moved=flags.edit_moved,
             max_event_rate=client.event_rate,
         )
 

@@ -40,7 +40,7 @@ from assent.types.ports import FileText
 from assent.types.redaction import redact
 from assent.wire import CLIENT_REQUESTS, requests, results
 from assent.wire.decoding import decoded
-from assent.wire.events import EditProposed, EditResolved, EditUpdated, ToldDecision
+from assent.wire.events import EditProposed, EditResolved, ToldDecision
 from assent.wire.shapes import AgentInfo, CommandInfo, Empty, McpServer, Proposal, Wire
 
 CompletionItems = list[results.CompletionItem]
@@ -383,12 +383,14 @@ class Sessions:
         match event.kind:
             case "proposed":
                 session.publish(EditProposed(proposal))
+                session.moves.told(proposal)
                 session.proposals.save_now()  # an ask that is left behind must find its proposal again (Q11)
             case "updated":
-                session.publish(EditUpdated(proposal))
+                session.moves.updated(proposal)
             case "resolved":
                 decisions = msgspec.convert(event.decisions, list[ToldDecision])
                 session.publish(EditResolved(proposal.proposal_id, decisions, proposal=proposal))
+                session.moves.told(proposal)
                 session.late.note(proposal.proposal_id, event.late, tool_use_id=proposal.tool_use_id or "")
                 path = path_of(event.proposal["uri"])
                 if path is not None and not session.closed:  # its turn will not go on: nobody reads what landed

@@ -173,7 +173,8 @@ class MovedHunk(Wire):
 
 
 class EditMoved(Event, tag="editMoved"):
-    """Only ranges changed, for clients that claim `client.editMoved`; every open hunk is named. At most 20 a second."""
+    """Only ranges changed; goes to clients that claim `client.editMoved` instead of editUpdated, at most 20 a second.
+    Hunks that are not named stand where they stood."""
 
     proposal_id: str
     version: int | None

@@ -189,7 +189,7 @@ export interface MovedHunk {
   range: Range;
 }
 
-/** Only ranges changed, for clients that claim `client.editMoved`; every open hunk is named. At most 20 a second. */
+/** Only ranges changed; goes to clients that claim `client.editMoved` instead of editUpdated, at most 20 a second. Hunks that are not named stand where they stood. */
 export interface EditMoved {
   type: "editMoved";
   proposalId: string;

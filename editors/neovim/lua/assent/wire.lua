@@ -568,7 +568,8 @@
 ---@field hunkId string
 ---@field range assent.wire.Range
 
---- Only ranges changed, for clients that claim `client.editMoved`; every open hunk is named. At most 20 a second.
+--- Only ranges changed; goes to clients that claim `client.editMoved` instead of editUpdated, at most 20 a second.
+--- Hunks that are not named stand where they stood.
 ---@class assent.wire.EditMoved
 ---@field type "editMoved"
 ---@field proposalId string

@@ -34,6 +34,7 @@ from assent.sessions.live.tracked import TrackedWorkspace
 from assent.sessions.live.turns import Turns
 from assent.sessions.stream.event_log import EventLog
 from assent.sessions.stream.front import Call, Front
+from assent.sessions.stream.moves import ProposalMoves
 from assent.sessions.stream.shown import keeper
 from assent.sessions.stream.translate import title_of, wire_todos
 from assent.storage import transcript
@@ -96,6 +97,7 @@ class Session:
         self.pending_reviews: list[WaitingReview] = []  # edits that wait for their hunks without an ask
         self._tools: tuple[AnyTool, ...] | None = None
         self.events = EventLog(self.id, epoch)
+        self.moves = ProposalMoves(self.events)
         self.events.on_event = keeper(lambda event: record.note("shown", event=event))
         self.asks = Asks(self.events, on_change=self._asks_changed)
         self.rules_kept = LastingRules(self, deps.settings, deps.trust, deps.parse_rule)
@@ -475,6 +477,7 @@ class Session:
     def shut(self) -> bool:
         """Save what is left and free the file; False when the disk did not take everything."""
         self.closed = True
+        self.moves.close()
         self.events.flush()
         self.proposals.save()
         self.history.close()

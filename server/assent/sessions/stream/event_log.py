@@ -20,6 +20,7 @@ from assent.sessions.stream.published import Published, from_line, published
 from assent.sessions.stream.translate import Delta
 from assent.wire.events import (
     AnyEvent,
+    EditMoved,
     MessageEvent,
     SessionEvent,
     TextDelta,
@@ -96,11 +97,19 @@ class EventLog:
         """The oldest event that can still be replayed."""
         return self.last_seq - len(self._ring) + 1
 
-    def publish(self, event: AnyEvent, *, parent: str | None = None, outside_turn: bool = False) -> int:
+    def publish(
+        self,
+        event: AnyEvent,
+        *,
+        parent: str | None = None,
+        outside_turn: bool = False,
+        brief: EditMoved | None = None,
+    ) -> int:
+        """`brief` says the same in fewer words, to clients that claim it; the number is one and the same."""
         if self._pending:
             self.flush()
         self.on_event(event, parent)
-        return self._publish(event, parent, outside_turn=outside_turn)
+        return self._publish(event, parent, outside_turn=outside_turn, brief=brief)
 
     def delta(self, delta: Delta) -> None:
         rate = self._rate()
@@ -172,7 +181,9 @@ class EventLog:
         for subscription in wanting:
             subscription.deliver(beside)
 
-    def _publish(self, event: AnyEvent, parent: str | None, *, outside_turn: bool = False) -> int:
+    def _publish(
+        self, event: AnyEvent, parent: str | None, *, outside_turn: bool = False, brief: EditMoved | None = None
+    ) -> int:
         self.last_seq += 1
         self._grown(event)
         inside = self.turn_id is not None and not outside_turn
@@ -187,8 +198,9 @@ class EventLog:
             )
         )
         self._ring.append(sent.line)  # as bytes: a tenth of the memory of the objects
+        short = sent if brief is None else published(SessionEvent(self.session_id, self.last_seq, brief))
         for subscription in list(self.subscriptions.values()):
-            subscription.deliver(sent)
+            subscription.deliver(short if subscription.front.flags.edit_moved else sent)
         return self.last_seq
 
     def _grown(self, event: AnyEvent) -> None:

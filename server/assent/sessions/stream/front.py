@@ -36,6 +36,7 @@ class FrontFlags:
     editor_queries: bool = False
     save: bool = False
     partials: bool = False
+    edit_moved: bool = False
     max_event_rate: int = DEFAULT_EVENT_RATE  # frames per second and block; 0 = no merging
     numbered: bool = True  # False: it counts no numbers, so deltas only for it stay out of the stream
 
