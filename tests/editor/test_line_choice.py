@@ -1,6 +1,7 @@
 """Accepting single lines of a hunk: unselected old lines stay, unselected new ones are dropped."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -95,7 +96,7 @@ async def test_choosing_every_line_accepts_and_choosing_none_rejects() -> None:
     await scene.proposals.resolve(wire["proposalId"], [whole])
     assert (scene.states(wire), scene.text) == (["accepted"], "a\nB\nc\nd\n")
     other = await scene.propose("a\nB\nc\nD\n")
-    nothing = {"hunkId": other["hunks"][0]["hunkId"], "decision": "accept", "lines": {}}
+    nothing: dict[str, Any] = {"hunkId": other["hunks"][0]["hunkId"], "decision": "accept", "lines": {}}
     await scene.proposals.resolve(other["proposalId"], [nothing])
     assert (scene.states(other), scene.text) == (["rejected"], "a\nB\nc\nd\n")
 
