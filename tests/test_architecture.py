@@ -1,7 +1,10 @@
 """The arrows between layers, read from the imports themselves."""
 
 import ast
+import importlib
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,6 +110,8 @@ def _import_graph() -> dict[str, set[str]]:
     for module, tree in trees.items():
         named: set[str] = set()
         for name in _imports(tree):
+            if name == "assent.__version__":
+                continue  # the package itself names everything for users of the SDK, and loads it on first use
             owner = name.rpartition(".")[0]
             named |= {name} if name in trees else {owner} if owner in trees else set()
         graph[module] = named - {module}
@@ -132,3 +137,34 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 def test_a_cycle_through_type_checking_imports_would_be_found() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
     assert _cycles(graph) == [["b", "c"], ["c", "b"]]
+
+
+def _named_in_architecture() -> list[str]:
+    """The dotted names in the walks and in the table of decisions."""
+    page = (PACKAGE.parent.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    part = page[page.index("## Three walks") : page.index("## Decisions")]
+    layers = "|".join(sorted(ALLOWED))
+    return sorted(set(re.findall(rf"`((?:{layers})\.[\w.]+)`", part)))
+
+
+@pytest.mark.parametrize("name", _named_in_architecture())
+def test_what_architecture_names_in_its_walks_and_decisions_exists(name: str) -> None:
+    parts = ["assent", *name.split(".")]
+    module: Any = None
+    for end in range(len(parts), 0, -1):
+        try:
+            module = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[end:]:
+            module = getattr(module, attribute)
+        return
+    pytest.fail(f"{name} names no module")
+
+
+def test_architecture_answers_all_twelve_questions() -> None:
+    page = (PACKAGE.parent.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = page[page.index("## Where is it decided?") : page.index("## Decisions")]
+    rows = [line for line in table.splitlines() if line.startswith("| ") and not line.startswith("| question")]
+    assert len(rows) == 12
+    assert all("`" in row.split("|")[2] for row in rows)

@@ -21,7 +21,7 @@ import signal
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assent.lsp.backend import Build
 from assent.lsp.capabilities import initialize_result
@@ -67,7 +67,7 @@ class ServerLoop:
         self._build = build
         self._preload = preload
         self._decoder = FrameDecoder()
-        self._state = "new"  # → initialized → shutdown
+        self._accept: Callable[[Message], None] = self._new  # → _starting → _serving → _ending
         self._held: deque[Request | Notification] = deque()  # until the app is ready
         self._server: BaseServer | None = None
         self._staging: Staging | None = None
@@ -99,62 +99,89 @@ class ServerLoop:
 
     def _received(self, chunk: bytes) -> None:
         for piece in self._decoder.feed(chunk):
-            if isinstance(piece, Frame):
-                for message in envelope.read(piece.body):
-                    self._accept(message)
-            else:
-                self._accept(envelope.of_fault(piece))
+            messages = envelope.read(piece.body) if isinstance(piece, Frame) else [envelope.of_fault(piece)]
+            for message in messages:
+                self._accept(message)
 
-    def _accept(self, message: Message) -> None:
+    # One of these four is `_accept`: it is the state of the protocol, and says what becomes of a message in it.
+
+    def _new(self, message: Message) -> None:
+        """Before `initialize`."""
         match message:
-            case Malformed():
-                self._peer.refuse(message.id, message.error)
-            case Response():
-                self._peer.settle(message)
-            case Notification(method="exit"):
-                self._life.end("exit", 0 if self._state == "shutdown" else 1)
-            case Notification(method="$/cancelRequest"):
-                self._cancel(message.params)
-            case Notification():
-                if self._state == "initialized":
-                    self._pass_on(message)
-            case Request():
-                self._accept_request(message)
-
-    def _accept_request(self, message: Request) -> None:
-        match self._state, message.method:
-            case "shutdown", _:
-                error = ProtocolError("invalidRequest", "the server is shutting down", hint="Only `exit` may follow.")
-                self._peer.refuse(message.id, error)
-            case "new", "initialize":
+            case Request(method="initialize"):
                 self._initialize(message)
-            case "new", _:
+            case Request():
                 error = ProtocolError("notInitialized", "send `initialize` first", hint="LSP begins with `initialize`.")
                 self._peer.refuse(message.id, error)
-            case _, "initialize":
-                self._peer.refuse(message.id, ProtocolError("invalidRequest", "`initialize` was sent before"))
-            case _, "shutdown":
-                self._state = "shutdown"
-                self._spawn(self._shut_down(message))
+            case Notification(method="exit"):
+                self._life.end("exit", 1)
+            case Notification():
+                pass  # nobody is there to take it
             case _:
-                self._pass_on(message)
+                self._settle(message)
 
-    def _pass_on(self, message: Request | Notification) -> None:
-        if self._server is not None:
-            self._peer.receive(message)
-        elif self._failure is None:
-            self._held.append(message)
-        elif isinstance(message, Request):
-            self._peer.refuse(message.id, self._failure)
+    def _starting(self, message: Message) -> None:
+        """`initialize` has been answered, the program is loading or could not be loaded: messages wait, in order."""
+        match message:
+            case Notification(method="$/cancelRequest"):
+                if not self._drop_held(_id_of(message.params)):
+                    self._peer.cancel(_id_of(message.params))
+            case Request(method="initialize" | "shutdown") | Notification(method="exit") | Malformed() | Response():
+                self._serving(message)
+            case _ if self._failure is None:
+                self._held.append(message)
+            case Request():
+                self._peer.refuse(message.id, self._failure)
+            case Notification():
+                pass
 
-    def _cancel(self, params: Any) -> None:
-        id = params.get("id") if isinstance(params, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] -- from the wire
+    def _serving(self, message: Message) -> None:
+        """The program is there: every keystroke and every request comes this way."""
+        match message:
+            case Notification(method="exit"):
+                self._life.end("exit", 1)
+            case Notification(method="$/cancelRequest"):
+                self._peer.cancel(_id_of(message.params))
+            case Request(method="initialize"):
+                self._peer.refuse(message.id, ProtocolError("invalidRequest", "`initialize` was sent before"))
+            case Request(method="shutdown"):
+                self._accept = self._ending
+                self._spawn(self._shut_down(message))
+            case Request() | Notification():
+                self._peer.receive(message)
+            case _:
+                self._settle(message)
+
+    def _ending(self, message: Message) -> None:
+        """After `shutdown`: only `exit` may follow."""
+        match message:
+            case Notification(method="exit"):
+                self._life.end("exit", 0)
+            case Notification(method="$/cancelRequest"):
+                self._peer.cancel(_id_of(message.params))
+            case Request():
+                error = ProtocolError("invalidRequest", "the server is shutting down", hint="Only `exit` may follow.")
+                self._peer.refuse(message.id, error)
+            case Notification():
+                pass
+            case _:
+                self._settle(message)
+
+    def _settle(self, message: Response | Malformed) -> None:
+        """The same in every state."""
+        if isinstance(message, Malformed):
+            self._peer.refuse(message.id, message.error)
+        else:
+            self._peer.settle(message)
+
+    def _drop_held(self, id: Any) -> bool:
+        """A request that is cancelled while it waits for the program never begins."""
         for message in self._held:
             if isinstance(message, Request) and message.id == id:
                 self._held.remove(message)
                 self._peer.refuse(message.id, ProtocolError("cancelled", "the request was cancelled"))
-                return
-        self._peer.cancel(id)
+                return True
+        return False
 
     # --- life -----------------------------------------------------------------------------------------------------
 
@@ -169,7 +196,7 @@ class ServerLoop:
 
     def _begin(self, params: Json) -> None:
         """`initialize` has been answered; make the rest ready."""
-        self._state = "initialized"
+        self._accept = self._starting
         client = Client(params)
         if client.process_id is not None:
             life.watch_parent(client.process_id, lambda: self._life.end("the client's process died"))
@@ -185,7 +212,10 @@ class ServerLoop:
             self._failure = ProtocolError("internal", text, hint="`assent doctor` shows what is wrong.")
             self._refuse_held(self._failure)
             return
-        self._server = server
+        if self._accept == self._ending:
+            await life.close_within(server.close)
+            return
+        self._server, self._accept = server, self._serving
         while self._held:
             self._peer.receive(self._held.popleft())
         try:
@@ -224,7 +254,7 @@ class ServerLoop:
         self._send(envelope.result_body(message.id, None), True)
 
     def _client_gone(self) -> None:
-        self._life.end("the client has gone", 0 if self._state == "shutdown" else 1)
+        self._life.end("the client has gone", 0 if self._accept == self._ending else 1)
 
     async def _close_app(self) -> None:
         server, self._server = self._server, None
@@ -236,7 +266,7 @@ class ServerLoop:
         await self._peer.close()
 
     async def _close(self) -> None:
-        self._state = "shutdown"
+        self._accept = self._ending
         await self._close_app()
         for task in self._background:
             task.cancel()
@@ -260,3 +290,7 @@ class ServerLoop:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+
+def _id_of(params: Any) -> Any:
+    return cast("Json", params).get("id") if isinstance(params, dict) else None

@@ -104,17 +104,26 @@ class Peer:
     # --- incoming -------------------------------------------------------------------------------------------------
 
     def receive(self, message: Request | Notification) -> None:
-        match message:
-            case Notification():
-                self._notified(message)
-            case Request():
-                handler = self.requests.get(message.method)
-                if handler is None:
-                    self.refuse(message.id, unknown_method(message.method))
-                elif message.id in self._incoming:
-                    self.refuse(message.id, ProtocolError("invalidRequest", "a request with this id is being served"))
-                else:
-                    self._serve(message, handler)
+        """Notifications are handled here and now, in the order they came; a request becomes a task of its own."""
+        if isinstance(message, Notification):
+            notified = self.notifications.get(message.method)
+            if notified is None:
+                return
+            try:
+                notified(message.params)
+            except ProtocolError as error:
+                log.info("%s: %s", message.method, error)
+            except Exception:
+                log.exception("%s failed", message.method)
+            return
+        handler = self.requests.get(message.method)
+        if handler is None:
+            self.refuse(message.id, unknown_method(message.method))
+        elif message.id in self._incoming:
+            self.refuse(message.id, ProtocolError("invalidRequest", "a request with this id is being served"))
+        else:
+            incoming = self._incoming[message.id] = Incoming(id=message.id, method=message.method)
+            incoming.task = asyncio.create_task(self._answer(message, handler, incoming), name=message.method)
 
     def refuse(self, id: Id, error: ProtocolError) -> None:
         self.send(envelope.error_body(id, error), True)
@@ -145,22 +154,6 @@ class Peer:
             answer.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=0.2)
-
-    def _notified(self, message: Notification) -> None:
-        handler = self.notifications.get(message.method)
-        if handler is None:
-            return
-        try:
-            handler(message.params)
-        except ProtocolError as error:
-            log.info("%s: %s", message.method, error)
-        except Exception:
-            log.exception("%s failed", message.method)
-
-    def _serve(self, message: Request, handler: RequestHandler) -> None:
-        incoming = Incoming(id=message.id, method=message.method)
-        self._incoming[message.id] = incoming
-        incoming.task = asyncio.create_task(self._answer(message, handler, incoming), name=message.method)
 
     async def _answer(self, message: Request, handler: RequestHandler, incoming: Incoming) -> None:
         incoming.begun = True
