@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+import msgspec
+
 from assent.lsp.backend import Build
 from assent.lsp.background_work import BackgroundWork
 from assent.lsp.chat_documents import ChatDocuments
@@ -69,6 +71,8 @@ class BaseServer:
         self.front.listen(self.status.on_event)
         self.front.listen(self.progress.on_event)
         app.sessions.on_settings.append(self.status.publish)
+        if client.speaks_assent:
+            app.sessions.roster.listen(lambda now: peer.notify("assent/roster", msgspec.to_builtins(now)))
         self.trust.vouch()
 
     # --- life -----------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from assent.sessions.live import opening, rewind
 from assent.sessions.live.configure import configure
 from assent.sessions.live.session import Session
 from assent.sessions.live.tasks import Tasks, Work
+from assent.sessions.roster import RosterBoard
 from assent.sessions.stream import snapshot
 from assent.sessions.stream.front import Call, Front
 from assent.storage.index import Index
@@ -41,6 +42,8 @@ from assent.types.redaction import redact
 from assent.wire import CLIENT_REQUESTS, requests, results
 from assent.wire.decoding import decoded
 from assent.wire.events import EditProposed, EditResolved, ToldDecision
+from assent.wire.roster import Roster, RosterRequest
+from assent.wire.rules import PermissionReply
 from assent.wire.shapes import AgentInfo, CommandInfo, Empty, McpServer, Proposal, Wire
 
 CompletionItems = list[results.CompletionItem]
@@ -61,6 +64,7 @@ class Sessions:
         self._watch = SettingsWatch(self._settings_files)
         self.on_settings: list[Callable[[], None]] = []  # told after settings files changed on disk
         self._tasks = Tasks()
+        self.roster = RosterBoard(lambda: [each for each in self.live.values() if each is not self._scratch])
         self.methods: dict[str, Method] = {
             "assent/session/new": self.new,
             "assent/session/send": self.send,
@@ -81,6 +85,8 @@ class Sessions:
             "assent/session/cost": self.cost,
             "assent/tool/list": self.list_tools,
             "assent/tool/run": self.run_tool,
+            "assent/session/roster": self.list_roster,
+            "assent/permission/answer": self.answer,
             "assent/complete": self.complete,
         }
         if deps.proposals is not None:
@@ -193,6 +199,14 @@ class Sessions:
             return await anyio.to_thread.run_sync(snapshot.read_only, paths, params)
         return snapshot.attach(session, params, call)
 
+    async def list_roster(self, params: RosterRequest, call: Call) -> Roster:
+        return self.roster.current(params.cwd)
+
+    async def answer(self, params: PermissionReply, call: Call) -> Empty:
+        """An ask, answered by a client that may not have been asked itself."""
+        self.roster.answer(params)
+        return Empty()
+
     async def rename(self, params: requests.SessionRename, call: Call) -> Empty:
         if not params.title.strip():
             raise ProtocolError("invalidParams", "title must be a text", data={"path": "$.title"})
@@ -214,6 +228,7 @@ class Sessions:
                 await self._shut(session)
                 self._summarise(session)
                 self._last_seqs[session_id] = session.events.last_seq
+                self.roster.changed()
         return Empty()
 
     async def fork(self, params: requests.SessionFork, call: Call) -> results.Forked:
@@ -236,6 +251,7 @@ class Sessions:
                     for proposal in self.deps.proposals.list(paths.session_id):
                         self.deps.proposals.withdraw(proposal["proposalId"])
                 del self.live[paths.session_id]
+                self.roster.changed()
                 await self._shut(session)
             await anyio.to_thread.run_sync(library.delete, paths, self.index)
             if self.deps.proposals is not None:
@@ -325,6 +341,8 @@ class Sessions:
 
     def _adopt(self, session: Session) -> None:
         self.live[session.id] = session
+        session.on_roster = self.roster.changed
+        self.roster.changed()
         self._watch.look_again()
 
     async def _some_session(self, session_id: str | None) -> Session:

@@ -127,7 +127,7 @@ METHODS: tuple[Method, ...] = (
     _client("session/cost", requests.SessionRef, results.Cost, "Spend by model.", _SESSION),
     _client("session/snip", requests.SessionSnip, results.Snip, "Hide messages from the model.", _IDLE, planned=True),
     _client("session/unsnip", requests.SessionUnsnip, Empty, "Show snipped messages again.", _IDLE, planned=True),
-    _client("session/roster", roster.RosterRequest, roster.Roster, "All live sessions and their asks.", planned=True),
+    _client("session/roster", roster.RosterRequest, roster.Roster, "All live sessions and their asks."),
     _client("tool/list", requests.ToolList, results.Tools, "List the tools of a session.", _SESSION),
     _client(
         "tool/run",
@@ -154,7 +154,7 @@ METHODS: tuple[Method, ...] = (
         ("untrusted", "outsideWorkspace"),
         planned=True,
     ),
-    _client("permission/answer", rules.PermissionReply, Empty, "Answer an open ask.", ("unknownAsk",), planned=True),
+    _client("permission/answer", rules.PermissionReply, Empty, "Answer an open ask.", ("unknownAsk",)),
     _client("complete", requests.Complete, results.Completions, "Complete @ and / in a prompt.", ("unknownSession",)),
     _client(
         "document/read", requests.DocumentRead, results.DocumentText, "Read an `assent:` document.", ("unsupported",)
@@ -215,7 +215,7 @@ METHODS: tuple[Method, ...] = (
     _notify("session/event", events.SessionEvent, "One event of a session, in order and without gaps."),
     _notify("withdrawn", asks.Withdrawn, "A request to the client needs no answer any more."),
     _notify("status", asks.ServerStatus, "What the server as a whole is doing, and what it warns of."),
-    _notify("roster", roster.Roster, "The roster has changed.", planned=True),
+    _notify("roster", roster.Roster, "The roster has changed."),
 )
 
 

@@ -8,7 +8,7 @@ from assent.lsp.registry import server
 from assent.sessions.stream.front import Call
 from assent.text.uris import path_of, same_document
 from assent.types.blocks import text_block
-from assent.wire import requests, results
+from assent.wire import requests, results, roster
 from assent.wire.shapes import Empty
 
 
@@ -110,6 +110,11 @@ async def context(ls: BaseServer, params: requests.SessionRef, call: Call) -> re
 @server.feature("assent/session/cost")
 async def cost(ls: BaseServer, params: requests.SessionRef, call: Call) -> results.Cost:
     return await ls.app.sessions.cost(params, call)
+
+
+@server.feature("assent/session/roster")
+async def list_roster(ls: BaseServer, params: roster.RosterRequest, call: Call) -> roster.Roster:
+    return await ls.app.sessions.list_roster(params, call)
 
 
 def _is_unsaved(ls: BaseServer, uri: str) -> bool:

@@ -81,6 +81,7 @@ class Session:
         self.spent: Spent | None = None  # session totals, as of the last call that was counted
         self.cost_usd = 0.0
         self.prompts: list[str] = []  # the beginnings, for search
+        self.on_roster: Callable[[], None] = lambda: None  # called when state, title, cost or asks may have changed
         self.observers: list[Callable[[Message], None]] = []  # each gets every message of the engine, typed
         self.updated_at = deps.clock()
         self.interactive = deps.interactive
@@ -309,6 +310,7 @@ class Session:
         self.title = " ".join(title.split())[:200]
         self.save_state()
         self._on_change(self)
+        self.on_roster()
 
     async def elicit(self, elicitation: Elicitation) -> ElicitationAnswer:
         """A question to the user; nobody to ask is a decline."""
@@ -343,6 +345,8 @@ class Session:
 
     def publish(self, event: AnyEvent) -> None:
         self.events.publish(event)
+        if isinstance(event, Status):
+            self.on_roster()
 
     async def announce(self) -> None:
         await self.turns.announce()
@@ -486,6 +490,7 @@ class Session:
     # --- what changed ------------------------------------------------------------------------------------------------
 
     def _asks_changed(self) -> None:
+        self.on_roster()
         if not self.closed:
             self.save_state()
         self._show_status()

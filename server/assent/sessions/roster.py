@@ -1,0 +1,84 @@
+"""The roster: every live session, what it is doing, and the asks that can be answered from the list.
+
+Listeners get it whole whenever it changed, at most once per turn of the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from assent.text.visible import readable
+from assent.types.errors import ProtocolError
+from assent.wire.roster import Roster, RosterAsk, RosterEntry
+from assent.wire.rules import PermissionReply
+
+if TYPE_CHECKING:
+    from assent.sessions.live.session import Session
+
+Listener = Callable[[Roster], None]
+
+
+class RosterBoard:
+    """`sessions` gives those that are live and listed."""
+
+    def __init__(self, sessions: Callable[[], Iterable[Session]]) -> None:
+        self._sessions = sessions
+        self._listeners: list[Listener] = []
+        self._sent: Roster | None = None
+        self._due = False
+
+    def listen(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    def current(self, cwd: str | None = None) -> Roster:
+        entries = [_entry(session) for session in self._sessions() if cwd is None or session.cwd == cwd]
+        return Roster(sessions=entries)
+
+    def changed(self) -> None:
+        """Something about a session changed; the listeners are notified once the caller is done."""
+        if self._listeners and not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._notify)
+
+    def answer(self, reply: PermissionReply) -> None:
+        """Answer an ask of any live session. Raises unknownAsk when it is no longer open."""
+        answer = {
+            name: value
+            for name, value in (
+                ("decision", reply.decision),
+                ("scope", reply.scope),
+                ("rule", reply.rule),
+                ("message", reply.message),
+            )
+            if value is not None
+        }
+        for session in self._sessions():
+            if session.asks.answer(reply.ask_id, answer, by="roster"):
+                return
+        raise ProtocolError("unknownAsk", "that question is no longer open", hint="It was answered, or its turn ended.")
+
+    def _notify(self) -> None:
+        self._due = False
+        now = self.current()
+        if now != self._sent:
+            self._sent = now
+            for listener in self._listeners:
+                listener(now)
+
+
+def _entry(session: Session) -> RosterEntry:
+    status = session.status
+    return RosterEntry(
+        session_id=session.id,
+        title=readable(session.title),
+        cwd=session.cwd,
+        state="finished" if status == "idle" and session.turns.count else status,
+        cost_usd=session.turns.cost_usd,
+        clients=len(session.events.subscriptions),
+        asks=[
+            RosterAsk(ask_id=ask["askId"], title=ask.get("title", ""), tool=ask.get("tool", ""))
+            for ask in session.asks.pending("permission")
+        ],
+    )
