@@ -215,3 +215,59 @@ async def test_an_unknown_agent_is_an_error_the_model_can_read() -> None:
         stage.api.reply(text("ok"))
         await stage.turn()
         assert "There is no agent 'wizard'" in str(stage.api.calls[1].tool_results["toolu_1"]["content"])
+
+
+async def test_an_agent_moved_to_the_background_lets_its_turn_go_on_and_tells_its_end() -> None:  # S5
+    gate = Gate()
+    scout = AgentDefinition(name="scout", description="looks", prompt="You scout.")
+    done = anyio.Event()
+
+    def publish(message: Message) -> None:
+        if isinstance(message, Attachment):
+            done.set()
+
+    async with Stage(tools=[Agent(), gate], agents=(scout,), publish=publish) as stage:
+        stage.api.when(from_scout, Reply(parts=(tool("Gate", text="deep"),)), Reply(parts=(text("It was the cache."),)))
+        stage.api.reply(ask())
+        stage.api.reply(text("I go on."))
+        moved: list[str | None] = []
+
+        def move(_at: int, message: Message) -> None:
+            if isinstance(message, ToolStarted) and message.tool == "Gate":
+                moved.append(stage.engine.agents.move_to_background("toolu_agent"))
+
+        turn = await stage.turn(on_message=move)
+        assert turn.result.result == "I go on."
+        (run,) = stage.engine.agents.list()
+        assert moved == [run["agentId"]]
+        assert (run["state"], run["background"], run["parentToolUseId"]) == ("running", True, "toolu_agent")
+        assert stage.engine.agents.move_to_background("toolu_agent") is None
+        gate.opened.set()
+        with anyio.fail_after(60):
+            await done.wait()
+        stage.api.reply(text("So it was the cache."))
+        await stage.turn("anything new?")
+        assert "It was the cache." in str(stage.api.calls[-1].messages)
+        (run,) = stage.engine.agents.list()
+        assert run["state"] == "finished" and run["tokens"] > 0
+
+
+async def test_an_agent_that_a_person_stops_ends_its_call_with_those_words() -> None:  # S5
+    gate = Gate()
+    scout = AgentDefinition(name="scout", description="looks", prompt="You scout.")
+    async with Stage(tools=[Agent(), gate], agents=(scout,)) as stage:
+        stage.api.when(from_scout, Reply(parts=(tool("Gate", text="deep"),)))
+        stage.api.reply(ask())
+        stage.api.reply(text("All right."))
+
+        def stop(_at: int, message: Message) -> None:
+            if isinstance(message, ToolStarted) and message.tool == "Gate":
+                (run,) = stage.engine.agents.list()
+                assert stage.engine.agents.stop(run["agentId"])
+
+        turn = await stage.turn(on_message=stop)
+        assert turn.result.result == "All right."
+        assert "The user stopped this agent" in str(stage.api.calls[-1].tool_results["toolu_agent"]["content"])
+        (run,) = stage.engine.agents.list()
+        assert run["state"] == "stopped"
+        assert not stage.engine.agents.stop(run["agentId"])

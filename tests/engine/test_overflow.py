@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assent.context.collapse import Collapse
+from assent.engine.agent_runs import AgentRun
 from assent.extensions.commands import BUILT_IN
 from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.read import Read
@@ -211,7 +212,9 @@ async def test_a_compaction_keeps_what_the_work_needs_and_a_file_read_before_is_
         stage.api.reply(text("all read"))
         await stage.turn("read them")
         (tmp_path / "6.py").write_text("changed meanwhile\n")
-        stage.engine._conversation.agents_running["a1"] = "agent a1: looks around"
+        stage.engine.agents.add(
+            AgentRun(agent_id="a1", name="explore", title="looks around", parent_tool_use_id="t", background=True)
+        )
         stage.api.when("about to be replaced", SUMMARY)
         await stage.turn("/compact")
         stage.api.reply(tool("Read", id="toolu_again", file_path=str(tmp_path / "5.py")))

@@ -232,7 +232,7 @@ async def test_our_own_documents_can_be_read(client: Client, api: FakeApi) -> No
 
 async def test_lists_of_what_there_is(client: Client) -> None:
     assert isinstance((await ask(client, "assent/mcp/list"))["servers"], list)
-    assert any(agent["name"] == "explore" for agent in (await ask(client, "assent/agent/list"))["agents"])
+    assert any(agent["name"] == "explore" for agent in (await ask(client, "assent/agent/list"))["definitions"])
     assert any(command["name"] == "compact" for command in (await ask(client, "assent/command/list"))["commands"])
     assert (await ask(client, "assent/job/list")) == {"jobs": []}
     assert (await ask(client, "assent/job/kill", {"jobId": "nope"})) == {"killed": False}

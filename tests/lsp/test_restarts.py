@@ -8,7 +8,7 @@ import pytest
 
 from fakeapi import FakeApi, hold, text, tool
 from lspclient import Client, Connect, Json
-from lspclient.client import PLUGIN
+from lspclient.client import PLUGIN, RpcError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ASK = "assent/permission/ask"
@@ -130,6 +130,32 @@ async def test_a_running_job_is_listed_and_killed(connect: Connect, api: FakeApi
     api.reply(text("Noted."))
     await client.request("assent/session/send", {"sessionId": session, "prompt": "and now?", "wait": True})
     assert f"The background command {job['jobId']} has ended" in str(api.calls[-1].messages)
+    await client.stop()
+
+
+async def test_a_command_moved_to_the_background_lets_the_turn_go_on_and_its_end_is_told(  # S5
+    connect: Connect, api: FakeApi
+) -> None:
+    client = await connect(assent={"client": dict(PLUGIN)}, api=api)
+    client.answers[ASK] = lambda params: {"decision": "allow"}
+    session = await new(client)
+    api.reply(tool("Bash", command="echo begun; sleep 300"))
+    api.reply(text("I go on."))
+    await client.request("assent/session/send", {"sessionId": session, "prompt": "build", "wait": False})
+    call = (await client.wait_event("toolStarted", session_id=session))["event"]
+    moved = await client.request("assent/job/background", {"sessionId": session, "toolUseId": call["toolUseId"]})
+    finished = (await client.wait_event("turnFinished", session_id=session))["event"]
+    assert finished["result"]["result"] == "I go on."
+    (job,) = (await client.request("assent/job/list", {"sessionId": session}))["jobs"]
+    assert (job["jobId"], job["state"]) == (moved["jobId"], "running")
+    with pytest.raises(RpcError) as refused:
+        await client.request("assent/job/background", {"sessionId": session, "toolUseId": call["toolUseId"]})
+    assert refused.value.kind == "invalidRequest"
+    await client.request("assent/job/kill", {"jobId": job["jobId"]})
+    api.reply(text("Noted."))
+    await client.request("assent/session/send", {"sessionId": session, "prompt": "and now?", "wait": True})
+    assert f"The background command {job['jobId']} has ended" in str(api.calls[-1].messages)
+    assert await client.request("assent/agent/stop", {"sessionId": session, "agentId": "none"}) == {"stopped": False}
     await client.stop()
 
 

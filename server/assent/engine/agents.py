@@ -6,11 +6,15 @@ permissions. One in the background outlives the turn that started it; its answer
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+import anyio
+
+from assent.engine.agent_runs import AgentRun
 from assent.engine.config import EngineConfig
 from assent.engine.services import NoTranscript, Services, Status
 from assent.extensions.agents import AgentDefinition, find
@@ -30,6 +34,7 @@ from assent.types.messages import (
 )
 
 if TYPE_CHECKING:
+    from assent.engine.budget import Ledger
     from assent.engine.turn import Turn
 
 NOT_FOR_SUBAGENTS = frozenset({"Agent", "EnterPlanMode", "ExitPlanMode", "EnterWorktree", "ExitWorktree"})
@@ -41,6 +46,8 @@ Tell = Callable[[Message], Awaitable[None]]
 class AgentEngine(Protocol):
     """What is used of the engine that an agent is; `query_engine`, which runs agents, hands in how to make one."""
 
+    @property
+    def ledger(self) -> Ledger: ...
     def submit(self, prompt: str, /) -> AsyncGenerator[Message]: ...
     def abort(self) -> None: ...
     async def aclose(self) -> None: ...
@@ -59,37 +66,54 @@ class Subagents:
             raise ToolError(f"There is no agent {agent!r}. The agents are: {names}.")
         await self._started(definition, prompt)
         config, services = self._config(definition, ctx), self._services(definition, ctx)
-        if not background:
-            return await self._to_the_end(config, services, prompt, turn.tell)
-        name = turn.services.new_id()
-        turn.conversation.agents_running[name] = f"agent {name}: {description}"
-        work = self._in_background(config, services, prompt, name, description)
-        turn.background.spawn(work, name=f"agent {name}")
-        return ToolOutput(
-            content=f"Agent {name} works in the background. You will be told when it is done; go on meanwhile.",
-            summary=f"started {name}",
+        run = AgentRun(
+            agent_id=turn.services.new_id(),
+            name=definition.name,
+            title=description,
+            parent_tool_use_id=ctx.tool_use_id,
+            background=background,
         )
+        turn.conversation.agents.add(run)
+        run.task = turn.background.spawn(self._work(run, config, services, prompt), name=f"agent {run.agent_id}")
+        if not background:
+            await _settled(run)
+        if run.output is None:
+            return ToolOutput(
+                content=f"Agent {run.agent_id} works in the background. You will be told when it is done; go on "
+                "meanwhile.",
+                summary=f"started {run.agent_id}",
+            )
+        return run.output
 
-    async def _in_background(
-        self, config: EngineConfig, services: Services, prompt: str, name: str, description: str
-    ) -> None:
+    async def _work(self, run: AgentRun, config: EngineConfig, services: Services, prompt: str) -> None:
         turn = self._turn
 
         async def publish(message: Message) -> None:
-            turn.services.publish(message)
+            """To the turn while its call waits; afterwards the turn may be over."""
+            if run.background:
+                turn.services.publish(message)
+            else:
+                await turn.tell(message)
 
+        output = ToolOutput(content="The agent ended without an answer.", is_error=True, summary="no answer")
         try:
-            output = await self._to_the_end(config, services, prompt, publish)
-            how = "failed" if output.is_error else "is done"
-            text = f"Agent {name} ({description}) {how}:\n{output.content}"
+            output = await self._to_the_end(run, config, services, prompt, publish)
         finally:
-            turn.conversation.agents_running.pop(name, None)
-        notice = turn.attachment("task_notification", text, {"agent": name, "description": description})
-        turn.conversation.inbox.put(notice)
-        turn.services.publish(notice)
+            waited_for = not run.settled.is_set() and not run.background
+            run.ended(output)
+        if not waited_for:
+            how = {"stopped": "was stopped by the user", "failed": "failed"}.get(run.state, "is done")
+            text = f"Agent {run.agent_id} ({run.title}) {how}:\n{output.content}"
+            data = {"agent": run.agent_id, "description": run.title}
+            notice = turn.attachment("task_notification", text, data)
+            turn.conversation.inbox.put(notice)
+            turn.services.publish(notice)
 
-    async def _to_the_end(self, config: EngineConfig, services: Services, prompt: str, tell: Tell) -> ToolOutput:
+    async def _to_the_end(
+        self, run: AgentRun, config: EngineConfig, services: Services, prompt: str, tell: Tell
+    ) -> ToolOutput:
         engine = self._make_engine(config, services)
+        run.ledger, run.abort = engine.ledger, engine.abort
         result: Result | None = None
         limit, spent = self._turn.config.max_budget_usd, False
         try:
@@ -112,6 +136,10 @@ class Subagents:
             services.owners.release(config.parent_tool_use_id)
         if result is None:
             return ToolOutput(content="The agent ended without an answer.", is_error=True, summary="no answer")
+        if run.state == "stopped":
+            said = f" Its last words: {run_words}" if (run_words := result.result.strip()) else ""
+            words = f"The user stopped this agent. What it did so far stays.{said}"
+            return ToolOutput(content=words, is_error=True, summary="stopped")
         if spent and result.is_error:
             words = f"The agent was stopped: the budget of ${limit} is spent."
             return ToolOutput(content=words, is_error=True, summary="budget spent")
@@ -188,6 +216,18 @@ class Subagents:
             team=None,
             on_spend=turn.ledger.book,
         )
+
+
+async def _settled(run: AgentRun) -> None:
+    """Wait in front of an agent. When the call is cut off, so is the agent."""
+    try:
+        await run.settled.wait()
+    except BaseException:
+        if run.task is not None and not run.background:
+            run.task.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([run.task])
+        raise
 
 
 def _quiet(_status: Status) -> None:

@@ -157,7 +157,7 @@ async def _kept(
         files=files,
         todos=app.todos,
         plan=app.plan,
-        tasks=[*running, *turn.conversation.agents_running.values()],
+        tasks=[*running, *turn.conversation.agents.in_background()],
         skills=sorted(turn.conversation.discovered_skills),
         room=room,
         prompt=prompt,

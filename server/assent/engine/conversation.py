@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from assent.engine.agent_runs import AgentRuns
 from assent.engine.budget import Ledger
 from assent.engine.history import History
 from assent.engine.merge import Background
@@ -53,7 +54,7 @@ class Conversation:
     context: PromptContext | None = None  # frozen at the first turn and at each compaction
     task_budget_remaining: int | None = None
     note_spend: Callable[[], None] = lambda: None  # writes the totals down, after every call that was counted
-    agents_running: dict[str, str] = field(default_factory=dict[str, str])  # background agents, id to description
+    agents: AgentRuns = field(default_factory=AgentRuns)
     prefetches: list[asyncio.Task[Sequence[Attachment] | None]] = field(
         default_factory=list["asyncio.Task[Sequence[Attachment] | None]"]
     )

@@ -19,6 +19,7 @@ from assent.context.thresholds import thresholds
 from assent.context.usage import ContextUsage, context_usage
 from assent.engine.abort import Abort
 from assent.engine.aftermath import after_turn, wake
+from assent.engine.agent_runs import AgentRuns
 from assent.engine.agents import Subagents
 from assent.engine.attachments import attach_at_start
 from assent.engine.budget import Ledger
@@ -141,6 +142,15 @@ class QueryEngine:
     def messages(self) -> list[ConversationMessage]:
         """The whole conversation, for people: nothing that left the model's view is missing."""
         return list(self._conversation.history.messages)
+
+    @property
+    def agents(self) -> AgentRuns:
+        """Its subagents, running or ended."""
+        return self._conversation.agents
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._conversation.ledger
 
     @property
     def running(self) -> bool:

@@ -4,11 +4,13 @@ PROTOCOL_VERSION = 1
 
 METHODS: tuple[str, ...] = (
     "assent/agent/list",
+    "assent/agent/stop",
     "assent/command/list",
     "assent/complete",
     "assent/document/read",
     "assent/edit/list",
     "assent/edit/resolve",
+    "assent/job/background",
     "assent/job/kill",
     "assent/job/list",
     "assent/mcp/list",

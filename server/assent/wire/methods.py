@@ -175,7 +175,7 @@ METHODS: tuple[Method, ...] = (
         planned=True,
     ),
     _client("agent/list", extensions.AgentList, extensions.Agents, "List agents.", ("unknownSession",)),
-    _client("agent/stop", extensions.AgentStop, extensions.AgentStopped, "Stop an agent.", _SESSION, planned=True),
+    _client("agent/stop", extensions.AgentStop, extensions.AgentStopped, "Stop an agent.", _SESSION),
     _client("command/list", extensions.CommandList, extensions.Commands, "List slash commands.", ("unknownSession",)),
     _client("hook/list", extensions.HookList, extensions.Hooks, "List hooks.", planned=True),
     _client("hook/log", extensions.HookLog, extensions.HookRuns, "What hooks did lately.", _SESSION, planned=True),
@@ -190,7 +190,6 @@ METHODS: tuple[Method, ...] = (
         extensions.Backgrounded,
         "Move a running call to the background.",
         (*_SESSION, "invalidRequest"),
-        planned=True,
     ),
     _client(
         "job/foreground",

@@ -24,6 +24,13 @@ async def kill_job(ls: BaseServer, params: extensions.JobKill) -> Json:
     return {"killed": False}
 
 
+@server.feature("assent/job/background")
+async def background(ls: BaseServer, params: extensions.JobBackground) -> extensions.Backgrounded:
+    """Let a running command or agent go on in the background: its call ends now, its end is told later."""
+    session = await ls.app.sessions.session(params.session_id)
+    return extensions.Backgrounded(job_id=session.move_to_background(params.tool_use_id))
+
+
 async def _sessions(ls: BaseServer, session_id: str | None) -> list[Session]:
     if session_id is not None:
         return [await ls.app.sessions.session(session_id)]

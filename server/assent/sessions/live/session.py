@@ -42,8 +42,10 @@ from assent.storage.files import SavedList
 from assent.storage.history import FileHistory
 from assent.storage.settings import Settings, SourcedRule
 from assent.storage.spill import SpillFolder
+from assent.tools.process.jobs import ShellJobs
 from assent.tools.tool import AnyTool, Jobs, Mine, SessionState, ToolContext, ToolServices
 from assent.types.blocks import Json, text_of
+from assent.types.errors import ProtocolError
 from assent.types.messages import Attachment, Message, Result, Spent
 from assent.types.ports import Elicitation, ElicitationAnswer, FileText, ToolCall
 from assent.wire.events import AnyEvent, Job, Notice, PlanProposed, ReviewPending, Status, Todos
@@ -305,6 +307,16 @@ class Session:
         """Limits for the turns to come; None leaves one as it is."""
         given = {"max_turns": max_turns, "max_budget_usd": max_budget_usd, "json_schema": json_schema}
         self.options = replace(self.options, **{name: value for name, value in given.items() if value is not None})
+
+    def move_to_background(self, tool_use_id: str) -> str:
+        """A running command or agent goes on without its call; the id of the job. Its end is told to the model (S5)."""
+        moved = self.jobs.move_to_background(tool_use_id) if isinstance(self.jobs, ShellJobs) else None
+        if moved is None and self.turns.agents is not None:
+            moved = self.turns.agents.move_to_background(tool_use_id)
+        if moved is None:
+            hint = "Only a running command or agent can be moved."
+            raise ProtocolError("invalidRequest", "This call does not run in the foreground", hint=hint)
+        return moved
 
     def rename(self, title: str) -> None:
         self.title = " ".join(title.split())[:200]

@@ -17,6 +17,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from assent.engine.abort import Abort
+from assent.engine.agent_runs import AgentRuns
 from assent.engine.config import EngineConfig
 from assent.engine.past import Past
 from assent.engine.query_engine import QueryEngine
@@ -216,6 +217,11 @@ class Turns:
             self._engine.configure(session.configuration())
         self._translator.context_window = session.deps.model_info(session.options.model).context_window
         return self._engine
+
+    @property
+    def agents(self) -> AgentRuns | None:
+        """The subagents of the engine, where there is one."""
+        return self._engine.agents if self._engine is not None else None
 
     def book(self, model: str, usage: Usage, cost_usd: float) -> None:
         """Count a call made beside the conversation as this session's (Q9)."""
