@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from assent.wire.generate import lua, typescript
+from assent.wire.generate import lua, reference, typescript
 
 
 def mirrors() -> dict[str, str]:
@@ -14,6 +14,7 @@ def mirrors() -> dict[str, str]:
         f"{extension}/protocol.ts": typescript.index(),
         f"{plugin}/protocol.lua": lua.names(),
         f"{plugin}/wire.lua": lua.annotations(),
+        "docs/protocol.md": reference.reference(),
     }
 
 
