@@ -21,11 +21,13 @@ from assent.editor.proposal import Review as ReviewMode
 from assent.engine.config import BackgroundCall, EngineConfig
 from assent.engine.services import Services
 from assent.engine.side_calls import SideCalls
-from assent.extensions import agents, commands
 from assent.extensions.auto_memory import AutoMemory
+from assent.extensions.catalogue import Catalogues
 from assent.extensions.hooks import AllHooks, Hook, InProcessHooks
 from assent.extensions.hooks.in_process import HookFunction
 from assent.extensions.memory import MemoryFiles
+from assent.extensions.places import Surroundings
+from assent.extensions.plugins.store import Plugins
 from assent.model.choice import Models
 from assent.model.recording import recording, replaying
 from assent.model.settings import ModelSettings, model_settings
@@ -36,9 +38,11 @@ from assent.permissions.explain import explain
 from assent.permissions.managed import ManagedPolicy
 from assent.permissions.rules import EDITORS, READERS, RuleSet, parse_rule
 from assent.permissions.shell import judge as shell
+from assent.sessions.definitions import Definitions
 from assent.sessions.deps import Judgement, SessionDeps
 from assent.sessions.hub import Sessions
 from assent.sessions.session_hooks import SessionHooks
+from assent.sessions.slash.commands import RESERVED, built_in_rows, file_rows
 from assent.storage import paths
 from assent.storage.files import write_atomically
 from assent.storage.settings import Settings, SettingsFiles
@@ -141,7 +145,8 @@ class App:
         self._call_model = _call_model(self.models, options)
         self.models.secrets()  # from here on they are held back from logs, index, spilled results and exports
         self.side_calls = SideCalls(self._call_model, model=lambda: self.models.small_model, book=self._book)
-        self._memory = MemoryFiles(user_dirs=(paths.config_dir(),), home=Path(self._home), auto=_notes)
+        self.definitions = self._definitions()
+        self.settings.more_items = self.definitions.items
         self.hooks = InProcessHooks()  # for whoever embeds the program
         self.session_hooks = SessionHooks(
             settings=self.settings,
@@ -236,6 +241,21 @@ class App:
         """How models are reached. Only the user's own settings count; `SettingsFiles` drops what a project says."""
         return model_settings(self.settings.load(self._home, trust=UNTRUSTED).values, api_key=options.api_key)
 
+    def _definitions(self) -> Definitions:
+        around = Surroundings(self._home, str(paths.config_dir()))
+        plugins = Plugins(paths.data_dir() / "plugins", write=write_atomically)
+        return Definitions(
+            catalogues=Catalogues(around, plugins=plugins.places, reserved=RESERVED),
+            memory=MemoryFiles(
+                user_dirs=(paths.config_dir(),),
+                home=Path(self._home),
+                auto=_notes,
+                claude_home=Path(around.claude_home),
+            ),
+            plugins=plugins,
+            trust=self.trust,
+        )
+
     def _session_deps(self) -> SessionDeps:
         return SessionDeps(
             services=self._services,
@@ -254,14 +274,11 @@ class App:
             jobs=lambda _session, on_change: ShellJobs(on_change),
             proposals=self.editor.proposals if self._acp is None else None,  # ACP has no review of hunks
             editor=self._client if self._client.can_query else None,
-            commands=lambda _cwd, _trusted: [
-                {"name": command.name, "description": command.description}
-                | ({"argumentHint": command.argument_hint} if command.argument_hint else {})
-                for command in commands.BUILT_IN
-                if not command.hidden
-            ],
-            agents=lambda _cwd, _trusted: [
-                {"name": agent.name, "description": agent.description} for agent in agents.BUILT_IN
+            definitions=self.definitions,
+            commands=lambda cwd, _trusted: [*built_in_rows(), *file_rows(self.definitions, cwd)],
+            agents=lambda cwd, _trusted: [
+                {"name": agent.name, "description": agent.description}
+                for agent in self.definitions.of(cwd).usable_agents
             ],
             mcp_servers=self.mcp_servers,
             parse_rule=parse_rule,
@@ -281,10 +298,9 @@ class App:
             context_seconds=self._options.context_seconds,
             search_web=None if self.models.offline else partial(self.side_calls.search, session_id),
             summariser=partial(self._summariser, session_id, cwd),
-            commands=lambda: commands.BUILT_IN,
-            agents=lambda: agents.BUILT_IN,
+            agents=lambda: self.definitions.of(cwd).usable_agents,
             hooks=self._all_hooks,
-            memory=self._memory,
+            memory=self.definitions.memory,
             auto_memory=AutoMemory(_notes(cwd), write=write_atomically, secrets=self.models.secrets),
         )
 
@@ -333,7 +349,11 @@ class App:
             secrets=self.models.secrets,
             fence=self._fences.make(scope=_scope(settings), network=settings.typed.sandbox.network),
             private_allowed=private_allowed,
-            agents=lambda: [(agent.name, agent.description) for agent in agents.BUILT_IN],
+            agents=lambda: [
+                (agent.name, agent.description)
+                for agent in self.definitions.of(cwd).usable_agents
+                if agent.model_invocable
+            ],
             editor=self._client.can_query,
         )
         return (*built_in, *self._options.tools)

@@ -315,11 +315,14 @@ def test_files_todos_plan_tasks_and_skills_are_kept_beside_the_summary_within_th
         todos=[{"status": "pending", "content": "write tests"}],
         plan="first this",
         tasks=["job 1"],
-        skills=["pdf"],
+        skills={"pdf": "read it page by page"},
         room=100,
     )
     words = "\n".join(str(block["text"]) for block in blocks)
-    assert all(each in words for each in ("write tests", "first this", "job 1", "pdf", "/a as it is now:\nsmall"))
+    assert all(
+        each in words
+        for each in ("write tests", "first this", "job 1", "pdf", "page by page", "/a as it is now:\nsmall")
+    )
     assert "/b was in use" in words and "xxxx" not in words
 
 
@@ -368,7 +371,7 @@ def test_the_open_prompt_is_the_one_nobody_has_answered() -> None:  # C6
     assert open_prompt((*view, prompt)) == (prompt.content, {"q"})
     assert open_prompt((*view, prompt, failed)) == (prompt.content, {"q"})
     assert open_prompt((*view, prompt, said)) == ((), frozenset())
-    kept = kept_blocks(files=(), todos=(), plan="", tasks=(), skills=(), room=0, prompt=prompt.content)
+    kept = kept_blocks(files=(), todos=(), plan="", tasks=(), skills={}, room=0, prompt=prompt.content)
     boundary = CompactBoundary(uuid="b", trigger="manual", tokens_before=1, tokens_after=1, summary="s", kept=kept)
     assert open_prompt((boundary,)) == (prompt.content, frozenset())
     assert open_prompt((boundary, said)) == ((), frozenset())

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from assent.cli.preflight import UsageError, project_folder
 from assent.cli.render import Palette, visible
-from assent.extensions.catalogue import Catalogues
-from assent.extensions.places import Surroundings
-from assent.extensions.plugins.manifest import Plugin
+from assent.extensions.plugins.parts import parts_of
 from assent.extensions.plugins.store import Plugins, Staged
 from assent.storage import paths
 from assent.storage.files import write_atomically
@@ -48,29 +46,6 @@ def installed_plugins() -> Plugins:
     return Plugins(paths.data_dir() / "plugins", write=write_atomically)
 
 
-def parts(plugin: Plugin) -> list[str]:
-    """What a plugin brings, by name: `command tools:x`, `hook Stop`, `server db`."""
-    catalogues = Catalogues(Surroundings("/nonexistent", "/nonexistent"), plugins=lambda: plugin.places)
-    found = catalogues.load("/nonexistent", _Nobody())
-    agents = [agent for agent in found.agents if agent.origin.scope == "plugin"]
-    styles = [style for style in found.styles if style.origin.scope == "plugin"]
-    return [
-        *(f"command {command.name}" for command in found.commands),
-        *(f"skill {skill.name}" for skill in found.skills),
-        *(f"agent {agent.name}" for agent in agents),
-        *(f"style {style.name}" for style in styles),
-        *(f"hook {event}" for event in plugin.hooks),
-        *(f"server {server}" for server in plugin.servers),
-    ]
-
-
-class _Nobody:
-    trusted = False
-
-    def approves(self, activation: object, /) -> bool:
-        return False
-
-
 def _list(plugins: Plugins, *, json_output: bool) -> int:
     active, notices = plugins.active()
     by_name = {plugin.name: plugin for plugin in active}
@@ -80,7 +55,7 @@ def _list(plugins: Plugins, *, json_output: bool) -> int:
             "version": each.version,
             "source": each.source,
             "enabled": each.enabled,
-            "parts": parts(by_name[each.name]) if each.name in by_name else [],
+            "parts": parts_of(by_name[each.name]) if each.name in by_name else [],
         }
         for each in plugins.installed()
     ]
@@ -130,7 +105,7 @@ def description(staged: Staged) -> Sequence[str]:
     programs = staged.brings()
     if programs:
         lines += ["  It would run:", *(f"    {each}" for each in programs)]
-    offered = [part for part in parts(plugin) if not part.startswith(("hook ", "server "))]
+    offered = [part for part in parts_of(plugin) if not part.startswith(("hook ", "server "))]
     if offered:
         lines += ["  It offers:", *(f"    {each}" for each in offered)]
     return lines

@@ -66,7 +66,7 @@ def kept_blocks(
     todos: Sequence[Mapping[str, Any]],
     plan: str,
     tasks: Sequence[str],
-    skills: Sequence[str],
+    skills: Mapping[str, str],
     room: int,
     prompt: Sequence[Block] = (),
 ) -> tuple[Block, ...]:
@@ -82,8 +82,13 @@ def kept_blocks(
         blocks.append(text_block(f"The plan as it stands:\n{plan}"))
     if tasks:
         blocks.append(text_block("Still running in the background:\n" + "\n".join(f"- {task}" for task in tasks)))
-    if skills:
-        blocks.append(text_block("Skills in use: " + ", ".join(skills)))
+    for name, text in reversed(skills.items()):  # the newest first: an old one makes way
+        cost = estimate_text(text)
+        if cost <= room:
+            room -= cost
+            blocks.append(text_block(f"The skill {name}, which is in use:\n{text}"))
+        else:
+            blocks.append(text_block(f"The skill {name} was in use; load it again with Skill if it is still needed."))
     for file in files[:KEPT_FILES]:
         cost = estimate_text(file.text)
         if cost <= room:

@@ -17,7 +17,7 @@ import anyio
 from assent.engine.agent_runs import AgentRun
 from assent.engine.config import EngineConfig
 from assent.engine.services import NoTranscript, Services, Status
-from assent.extensions.agents import AgentDefinition, find
+from assent.extensions.agents import AgentDefinition, find, narrowed
 from assent.tools.tool import AnyTool, SessionState, ToolContext, ToolOutput
 from assent.types.errors import ToolError
 from assent.types.hooks import HookCall
@@ -32,6 +32,8 @@ from assent.types.messages import (
     ToolStarted,
     UserMessage,
 )
+from assent.types.permissions import Mode, Verdict
+from assent.types.ports import CanUseTool, ToolCall
 
 if TYPE_CHECKING:
     from assent.engine.budget import Ledger
@@ -66,6 +68,8 @@ class Subagents:
             raise ToolError(f"There is no agent {agent!r}. The agents are: {names}.")
         await self._started(definition, prompt)
         config, services = self._config(definition, ctx), self._services(definition, ctx)
+        prompt = "\n\n".join(part for part in (*self._preloaded(definition), definition.initial_prompt, prompt) if part)
+        background = background or definition.background
         run = AgentRun(
             agent_id=turn.services.new_id(),
             name=definition.name,
@@ -167,13 +171,17 @@ class Subagents:
         definition = find(self._turn.services.agents(), agent)
         return definition is None or all(tool.read_only for tool in self._tools(definition))
 
+    def _preloaded(self, definition: AgentDefinition) -> list[str]:
+        """The text of the skills that the agent begins with."""
+        known = self._turn.services.skill_text
+        found = [(name, known(name)) for name in definition.skills] if known is not None else []
+        return [f"The skill {name}:\n{text}" for name, text in found if text]
+
     def _tools(self, definition: AgentDefinition) -> list[AnyTool]:
         return [
             tool
             for tool in self._turn.source_tools()
-            if tool.name not in NOT_FOR_SUBAGENTS
-            and (definition.tools is None or tool.name in definition.tools)
-            and tool.name not in definition.disallowed_tools
+            if tool.name not in NOT_FOR_SUBAGENTS and definition.may_use(tool.name)
         ]
 
     def _config(self, definition: AgentDefinition, ctx: ToolContext) -> EngineConfig:
@@ -182,6 +190,7 @@ class Subagents:
             turn.config,
             cwd=ctx.cwd,
             model=definition.model or turn.model,
+            effort=definition.effort or turn.config.effort,
             custom_system_prompt=definition.prompt,
             append_system_prompt=None,
             max_turns=definition.max_turns,
@@ -197,14 +206,15 @@ class Subagents:
 
     def _services(self, definition: AgentDefinition, ctx: ToolContext) -> Services:
         turn = self._turn
-        state = SessionState(cwd=ctx.cwd, mode=turn.app.mode, worktree=turn.app.worktree)
+        mode = narrowed(turn.app.mode, definition.permission_mode)
+        state = SessionState(cwd=ctx.cwd, mode=mode, worktree=turn.app.worktree)
         return replace(
             turn.services,
             tools=lambda: self._tools(definition),
             mcp_clients=tuple,
             commands=tuple,
             agents=tuple,
-            can_use_tool=turn.can_use_tool,
+            can_use_tool=turn.can_use_tool if mode == turn.app.mode else _in_mode(turn.can_use_tool, mode),
             state=lambda: state,
             set_state=None,
             set_status=_quiet,
@@ -228,6 +238,15 @@ async def _settled(run: AgentRun) -> None:
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([run.task])
         raise
+
+
+def _in_mode(can_use_tool: CanUseTool, mode: Mode) -> CanUseTool:
+    """The same permissions, in the narrower mode of an agent."""
+
+    async def judge(call: ToolCall) -> Verdict:
+        return await can_use_tool(replace(call, mode=mode))
+
+    return judge
 
 
 def _quiet(_status: Status) -> None:

@@ -7,7 +7,6 @@ goes into history, transcript and stream like anything else. Nothing here is wai
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import anyio
 
 from assent.context.snip import snippable
 from assent.context.thresholds import thresholds
+from assent.engine.instructions import tell_hooks
 from assent.engine.prompt import today
 from assent.engine.turn import Turn
 from assent.extensions.memory import as_context, refusals
@@ -98,6 +98,7 @@ async def _late_context(turn: Turn) -> None:
         files = (context.late.result() or []) if not context.late.cancelled() else []
         if notes := as_context(files):
             await turn.publish(turn.attachment("memory", notes))
+        tell_hooks(turn, files)
         await _tell(turn, refusals(files))
     context = turn.conversation.context
     if context is not None and context.late_system is not None and context.late_system.done():
@@ -109,6 +110,9 @@ async def _late_context(turn: Turn) -> None:
 
 async def _refused_memory(turn: Turn) -> None:
     context = turn.conversation.context
+    if context is not None and context.loaded:
+        tell_hooks(turn, context.loaded)
+        turn.conversation.context = context = replace(context, loaded=())
     if context is not None and context.refused:
         turn.conversation.context = replace(context, refused=())
         await _tell(turn, context.refused)
@@ -154,15 +158,15 @@ async def _nested_memory(turn: Turn) -> None:
     if memory is None or not turn.config.memory:
         return
     for path in list(turn.app.read_files)[-WATCHED_FILES:]:
-        folder = os.path.dirname(path)  # noqa: PTH120 -- a hundred times cheaper than a Path, and this runs every step
-        if folder in known.looked_in:
+        if path in known.looked_in:
             continue
-        known.looked_in.add(folder)
+        known.looked_in.add(path)  # a rule may count for this file alone
         fresh = [file for file in await memory.nested(path, turn.app.cwd) if file.path not in known.nested_memory]
         known.nested_memory.update(file.path for file in fresh)
         if notes := as_context(fresh):
             read = [file.path for file in fresh if not file.refused]
             await turn.publish(turn.attachment("memory", notes, {"paths": read}))
+        tell_hooks(turn, fresh, touched=path)
         await _tell(turn, refusals(fresh))
 
 

@@ -158,7 +158,7 @@ async def _kept(
         todos=app.todos,
         plan=app.plan,
         tasks=[*running, *turn.conversation.agents.in_background()],
-        skills=sorted(turn.conversation.discovered_skills),
+        skills=app.skills,
         room=room,
         prompt=prompt,
     )

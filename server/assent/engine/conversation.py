@@ -59,7 +59,7 @@ class Conversation:
         default_factory=list["asyncio.Task[Sequence[Attachment] | None]"]
     )
     told_changed: dict[str, str] = field(default_factory=dict[str, str])  # path to the hash the model was told of
-    looked_in: set[str] = field(default_factory=set[str])  # folders whose memory files were looked for
+    looked_in: set[str] = field(default_factory=set[str])  # files for which memory was looked for
     nested_memory: set[str] = field(default_factory=set[str])  # memory files told already
     dream: asyncio.Task[None] | None = None  # waits for the session to be idle (L13)
     notes_in_order: list[str] | None = None  # the auto memory as the last dream left it

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from assent.context.tokens import estimate_content
 from assent.engine.turn import Turn
 from assent.extensions.commands import Command, find, split
+from assent.extensions.instructions.quick_add import note_of
 from assent.types.blocks import Block, text_block
+from assent.types.errors import ToolError
 from assent.types.messages import Attachment
 
 PASTE_SHARE = 0.25  # of the window: a longer prompt goes to a file
@@ -47,6 +49,9 @@ async def process(turn: Turn, blocks: Sequence[Block], *, commands: Sequence[Com
         named = split(only_text)
         if named is not None:
             return await _command(turn, *named, commands)
+        note, remember = note_of(only_text), find(commands, "#")
+        if note is not None and remember is not None:
+            return Input(command=remember, arguments=note)
     result = Input(blocks=blocks)
     if not is_meta:
         _take_token_budget(result)
@@ -61,7 +66,10 @@ async def _command(turn: Turn, name: str, arguments: str, commands: Sequence[Com
         return Input(error=f"There is no command /{name}. /help lists the commands.")
     if command.expand is None:
         return Input(command=command, arguments=arguments)
-    expansion = await command.expand(arguments)
+    try:
+        expansion = await command.expand(arguments)
+    except ToolError as error:  # a command inside it may not run, or failed
+        return Input(error=str(error))
     result = Input(blocks=expansion.blocks, model=expansion.model, allowed_tools=expansion.allowed_tools)
     await _attach_mentions(turn, result)
     return result

@@ -82,6 +82,7 @@ class PromptContext:
     memory: str = ""
     date: str = ""
     refused: tuple[str, ...] = ()  # what to tell the user of memory that was not read
+    loaded: tuple[MemoryFile, ...] = ()  # which the hooks were not told of yet
     late: asyncio.Task[list[MemoryFile] | None] | None = None  # memory that was not there in time
     parts: tuple[object, ...] = ()  # of the configuration it was made from
     late_system: asyncio.Task[str | None] | None = None  # the system context, likewise
@@ -121,6 +122,7 @@ async def freeze(config: EngineConfig, services: Services, cwd: str, background:
         date=today(services),
         parts=config.prompt_parts,
         refused=refusals(files),
+        loaded=tuple(files),
         late=memory if memory is not None and not memory.done() else None,
         late_system=extra if extra is not None and not extra.done() else None,
     )

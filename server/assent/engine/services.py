@@ -117,6 +117,7 @@ class Services(ToolServices):
     mcp_clients: Callable[[], Sequence[McpClient]] = tuple
     commands: Callable[[], Sequence[Command]] = tuple
     agents: Callable[[], Sequence[AgentDefinition]] = tuple
+    skill_text: Callable[[str], str] | None = None  # the whole text of a skill; empty when there is none
     memory: MemorySource | None = None
     auto_memory: AutoMemory | None = None  # where `memory` and `dream` keep what they find (L13)
     system_context: Callable[[], Awaitable[str]] | None = None  # git status and the like, frozen at the first turn

@@ -15,12 +15,14 @@ from assent.engine.config import EngineConfig, TaskBudget
 from assent.engine.past import Past
 from assent.engine.query_engine import QueryEngine
 from assent.engine.services import Services
+from assent.sessions.definitions import Definitions
 from assent.sessions.session_hooks import SessionHooks
 from assent.storage.journal import Disk
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
 from assent.tools.tool import AnyTool, Jobs
 from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
 from assent.types.permissions import Action, Ask, Decision, Mode
 from assent.types.ports import EditorQueries, ModelInfo, ToolCall, Workspace
 
@@ -98,6 +100,10 @@ MakeTools = Callable[[str, Callable[[], Judgement]], Sequence[AnyTool]]
 the tools live."""
 
 
+async def _no_request(method: str, params: Json) -> Json:
+    raise ProtocolError("methodNotFound", f"There is no method {method} here")
+
+
 @dataclass(slots=True, kw_only=True)
 class SessionDeps:
     """`app.py` provides the first group; the rest has working defaults."""
@@ -123,6 +129,8 @@ class SessionDeps:
     editor: EditorQueries | None = None
     commands: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, description, argumentHint?}
     agents: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, description}
+    definitions: Definitions | None = None  # commands, skills and agents of files
+    request: Callable[[str, Json], Awaitable[Json]] = _no_request  # a request of the wire; the hub sets it
     mcp_servers: Callable[[str], Sequence[Json]] = lambda _cwd: ()  # {name, status}
     parse_rule: Callable[[str], object] = lambda _rule: None  # raises ValueError on a rule that cannot be used
     judging: Callable[[str, ToolCall], None] = lambda _session, _call: None  # called before each decision

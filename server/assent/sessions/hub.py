@@ -24,6 +24,7 @@ from assent.sessions.library import catalogue as library
 from assent.sessions.library import reports
 from assent.sessions.library.export import export
 from assent.sessions.library.summaries import listed, summary_of
+from assent.sessions.listings import Listings
 from assent.sessions.live import opening, rewind
 from assent.sessions.live.configure import configure
 from assent.sessions.live.session import Session
@@ -45,6 +46,8 @@ from assent.wire.events import EditProposed, EditResolved, ToldDecision
 from assent.wire.roster import Roster, RosterRequest
 from assent.wire.rules import PermissionReply
 from assent.wire.shapes import AgentInfo, CommandInfo, Empty, McpServer, Proposal, Wire
+
+DEFINITIONS_SECONDS = 1.0
 
 CompletionItems = list[results.CompletionItem]
 Method = Callable[[Any, Call], Awaitable[Wire]]
@@ -88,7 +91,9 @@ class Sessions:
             "assent/session/roster": self.list_roster,
             "assent/permission/answer": self.answer,
             "assent/complete": self.complete,
+            **Listings(self).methods,
         }
+        deps.request = self.request
         if deps.proposals is not None:
             deps.proposals.listen(self._proposal_changed)
 
@@ -147,6 +152,7 @@ class Sessions:
     # --- requests ----------------------------------------------------------------------------------------------------
 
     async def new(self, params: requests.SessionNew, call: Call) -> results.NewSession:
+        await self._load_definitions(params.cwd)
         session = await opening.create(
             self.deps, _json(params), epoch=self.epoch, spawn=self.spawn, on_change=self._summarise
         )
@@ -165,6 +171,12 @@ class Sessions:
             agents=msgspec.convert(self.deps.agents(session.cwd, session.trusted), list[AgentInfo]),
             mcp_servers=msgspec.convert(self.deps.mcp_servers(session.cwd), list[McpServer]),
         )
+
+    async def _load_definitions(self, cwd: str | None) -> None:
+        """What files define, before a session names it; nobody waits long for a slow disk."""
+        if self.deps.definitions is not None and cwd is not None:
+            with anyio.move_on_after(DEFINITIONS_SECONDS):
+                await self.deps.definitions.load(cwd)
 
     async def send(self, params: requests.SessionSend, call: Call) -> results.Sent:
         session = await self.session(params.session_id)

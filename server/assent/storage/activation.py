@@ -1,6 +1,7 @@
 """What the files of a project would activate, item by item: this is what trust is about (P14).
 
-An item is one rule, variable, hook, server or setting together with its value and its file. A person is shown items;
+An item is one rule, variable, hook, server, setting or definition (a command, skill or agent that runs or permits
+something) together with its value and its file. A person is shown items;
 trust counts for exactly those, so one that is new or has another value is withheld until it was shown too.
 """
 
@@ -14,7 +15,8 @@ import orjson
 
 from assent.types.blocks import Json
 
-ItemKind = Literal["hook", "mcpServer", "env", "rule", "setting"]
+ItemKind = Literal["hook", "mcpServer", "command", "skill", "agent", "env", "setting", "rule", "definitions"]
+"""`definitions` stands for a folder of commands, skills or agents that only say something."""
 _HARMLESS_SETTINGS = frozenset(
     {
         *("model", "smallModel", "fallbackModel", "effort", "thinking", "maxTurns", "maxBudgetUsd", "memory", "review"),
@@ -23,7 +25,9 @@ _HARMLESS_SETTINGS = frozenset(
 )
 _HARMLESS_MODES = frozenset({"default", "plan", "dontAsk"})
 _READING_TOOLS = frozenset({"Read", "Glob", "Grep"})
-_ORDER: tuple[ItemKind, ...] = ("hook", "mcpServer", "env", "setting", "rule")
+_ORDER: tuple[ItemKind, ...] = (
+    *("hook", "mcpServer", "command", "skill", "agent", "env", "setting", "rule", "definitions"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +47,17 @@ class TrustItem:
                 return self.value not in _HARMLESS_MODES
             case "setting":
                 return self.name not in _HARMLESS_SETTINGS
+            case "definitions":
+                return False
             case _:
                 return True
 
     @property
     def must_be_shown(self) -> bool:
         """An editor's own word for a folder covers rules, variables and plain settings, not this."""
-        return self.kind in ("hook", "mcpServer") or (self.kind == "setting" and self.dangerous)
+        return self.kind in ("hook", "mcpServer", "command", "skill", "agent") or (
+            self.kind == "setting" and self.dangerous
+        )
 
     @property
     def digest(self) -> str:
@@ -110,7 +118,16 @@ def summary(items: Sequence[TrustItem]) -> list[str]:
     return [line if kind == "setting" else _listed(kind, line, names) for (kind, line), names in groups.items()]
 
 
-_SUMMARY = {"hook": "hooks", "mcpServer": "mcpServers", "env": "env", "rule": "allow rules"}
+_SUMMARY = {
+    "hook": "hooks",
+    "mcpServer": "mcpServers",
+    "command": "commands that run programs",
+    "skill": "skills that run programs or allow tools",
+    "agent": "agents that run programs",
+    "env": "env",
+    "rule": "allow rules",
+    "definitions": "commands, skills and agents",
+}
 
 
 def _listed(kind: str, line: str, names: list[str]) -> str:

@@ -28,8 +28,14 @@ class Agent(Tool[AgentInput]):
 
     def __init__(self, known: Known = lambda: ()) -> None:
         self._known = known
+        self._described = ""
 
     def description(self) -> str:
+        """Frozen when it is first asked for, so that the cached prefix of requests stays the same."""
+        self._described = self._described or self._description()
+        return self._described
+
+    def _description(self) -> str:
         agents = "\n".join(f"- {name}: {words}" for name, words in self._known())
         return (
             "Give a task to a subagent, which works in a context of its own and answers once, with its last message. "

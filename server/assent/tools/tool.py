@@ -103,6 +103,7 @@ class SessionState:
     plan: str = ""
     read_files: dict[str, ReadMark] = field(default_factory=dict[str, ReadMark])  # by absolute path
     worktree: str | None = None
+    skills: dict[str, str] = field(default_factory=dict[str, str])  # loaded ones with their text, kept by compactions
     on_change: Callable[[str], None] = lambda _what: None  # "todos", "mode", "cwd", "plan"
 
 

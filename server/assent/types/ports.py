@@ -18,7 +18,7 @@ from assent.types.messages import (
     Notice,
     StreamEvent,
 )
-from assent.types.permissions import Action, Verdict
+from assent.types.permissions import Action, Mode, Verdict
 from assent.types.tries import Tries
 
 # --- the model -------------------------------------------------------------------------------------------------------
@@ -177,6 +177,7 @@ class ToolCall:
     parent_tool_use_id: str | None = None
     hook_decision: Literal["allow", "ask", "defer"] | None = None  # of PreToolUse hooks, which have run
     hook_reason: str = ""
+    mode: Mode | None = None  # of an agent that may do less than its session; None: the session's
     acted: Callable[[], None] = lambda: None  # told when part of it happens before the verdict: a hunk is accepted
 
 

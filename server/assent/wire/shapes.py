@@ -45,6 +45,7 @@ class CommandInfo(Wire):
     name: str
     description: str
     argument_hint: str | None = None
+    source: str | None = None  # the file that defines it; None for a built-in one
 
 
 class AgentInfo(Wire):

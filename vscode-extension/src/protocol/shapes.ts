@@ -31,6 +31,8 @@ export interface CommandInfo {
   name: string;
   description: string;
   argumentHint?: string;
+  /** the file that defines it; None for a built-in one */
+  source?: string;
 }
 
 export interface AgentInfo {

@@ -19,6 +19,7 @@
 ---@field name string
 ---@field description string
 ---@field argumentHint? string
+---@field source? string the file that defines it; None for a built-in one
 
 ---@class assent.wire.AgentInfo
 ---@field name string

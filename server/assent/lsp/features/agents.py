@@ -2,6 +2,7 @@
 
 from assent.lsp.base import BaseServer
 from assent.lsp.registry import server
+from assent.sessions.slash.lists import agent_rows
 from assent.types.blocks import Json
 from assent.wire import extensions
 
@@ -10,7 +11,8 @@ from assent.wire import extensions
 async def list_agents(ls: BaseServer, params: extensions.AgentList) -> Json:
     """The agents that run or ran in the session (or in every live one), and those that can be started."""
     cwd = await ls.folder(session_id=params.session_id, cwd=params.cwd)
-    definitions = list(ls.app.sessions.deps.agents(cwd, ls.app.trust.trusted(cwd)))
+    source = ls.app.sessions.deps.definitions
+    definitions = agent_rows(await source.load(cwd)) if source is not None else []
     live = ls.app.sessions.live
     asked = [live[params.session_id]] if params.session_id in live else [] if params.session_id else live.values()
     runs = [run for session in asked if session.turns.agents is not None for run in session.turns.agents.list()]
@@ -28,4 +30,4 @@ async def stop_agent(ls: BaseServer, params: extensions.AgentStop) -> extensions
 @server.feature("assent/command/list", on_cancel="stop")
 async def list_commands(ls: BaseServer, params: extensions.CommandList) -> Json:
     cwd = await ls.folder(session_id=params.session_id, cwd=params.cwd)
-    return {"commands": list(ls.app.sessions.deps.commands(cwd, ls.app.trust.trusted(cwd)))}
+    return await ls.app.sessions.request("assent/command/list", {"cwd": cwd})

@@ -12,7 +12,9 @@ _NOT_SAVED = "the answer counts until the server ends, but could not be saved: i
 
 @server.feature("assent/trust/get")
 async def get_trust(ls: BaseServer, params: requests.TrustGet) -> Json:
-    return ls.trust.state(_folder(params.uri)).as_json()
+    folder = _folder(params.uri)
+    await _look_at_definitions(ls, folder)
+    return ls.trust.state(folder).as_json()
 
 
 @server.feature("assent/trust/set")
@@ -24,6 +26,7 @@ async def set_trust(ls: BaseServer, params: requests.TrustSet) -> Json:
         ls.app.trust.vouch(folder, trusted=True)
         saved = True
     else:
+        await _look_at_definitions(ls, folder)
         shown = ls.trust.state(folder)
         if shown.items and params.hash != shown.hash:
             raise ProtocolError(
@@ -37,6 +40,12 @@ async def set_trust(ls: BaseServer, params: requests.TrustSet) -> Json:
     if not saved:
         raise SettingsError(_NOT_SAVED)
     return {"trusted": ls.trust.state(folder).trusted}
+
+
+async def _look_at_definitions(ls: BaseServer, folder: str) -> None:
+    """Commands, skills and agents of the folder as they are now: trust is about them too."""
+    if ls.app.sessions.deps.definitions is not None:
+        await ls.app.sessions.deps.definitions.load(folder)
 
 
 def _folder(uri: str) -> str:

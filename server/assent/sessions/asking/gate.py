@@ -101,7 +101,7 @@ class Gate:
         return verdict
 
     async def _verdict(self, call: ToolCall) -> Verdict:
-        judgement = self._host.judgement()
+        judgement = self._judgement(call)
         if call.hook_decision is not None or self._hooks.wants("PermissionRequest"):
             judgement = replace(judgement, interactive=True)  # a hook may answer where nobody else can
         decision = self._decide(call.action, judgement)
@@ -123,6 +123,10 @@ class Gate:
                     return await self._reviewed(call, answer)
                 return await self._ask(call, decision)
 
+    def _judgement(self, call: ToolCall) -> Judgement:
+        judgement = self._host.judgement()
+        return judgement if call.mode is None else replace(judgement, mode=call.mode)
+
     # --- answers that need no person ---------------------------------------------------------------------------------
 
     async def _without_people(self, call: ToolCall, ask: Ask) -> Verdict | None:
@@ -141,7 +145,7 @@ class Gate:
                     if outcome.updated_input is not None:
                         return await self._rejudge(call, ask, dict(outcome.updated_input), outcome.text)
                     return Allow(step=ask.step, reason=outcome.text or "A hook allowed it.")
-        judgement = self._host.judgement()
+        judgement = self._judgement(call)
         people_only = people_only or bool(call.action.always_ask)
         if judgement.mode == "auto" and self._classify is not None and not people_only:
             said = await self._classified(call, ask)
@@ -232,7 +236,7 @@ class Gate:
             action: Action = tool.action(parsed, cwd=self._host.judgement().cwd)
         except ToolError as error:
             return Deny(step="tool", reason=f"The user allowed it with a changed input that does not fit: {error}")
-        decision: Decision = self._decide(action, self._host.judgement())
+        decision: Decision = self._decide(action, self._judgement(call))
         said = message or "The user changed the input before allowing it."
         match decision:
             case Deny():

@@ -21,6 +21,10 @@ _WORDS = {
     "env": "sets the variable",
     "rule": "never asks for",
     "setting": "sets",
+    "command": "lets you run the command",
+    "skill": "uses the skill",
+    "agent": "uses the agent",
+    "definitions": "uses what is in",
 }
 
 

@@ -16,7 +16,7 @@ from assent.sessions.live.record import VERSION, Record, saved_state
 from assent.sessions.live.session import Session, Spawn
 from assent.storage import spending, transcript
 from assent.storage.paths import SessionPaths, session_paths
-from assent.storage.settings import SourcedRule
+from assent.storage.settings import Behaviour, SourcedRule
 from assent.tools.tool import SessionState
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -87,6 +87,8 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
     session.orphans.restore(await anyio.to_thread.run_sync(_asked_in_conversation, paths.transcript, asks))
     for rule in cast("list[str]", state.get("rules") or []):
         session.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
+    for behaviour, rule in cast("list[tuple[Behaviour, str]]", state.get("restrictions") or []):
+        session.rules.append(SourcedRule(rule=rule, source="session", behaviour=behaviour))
     for item in cast("list[Json]", state.get("queue") or []):
         if not await anyio.to_thread.run_sync(transcript.find_uuid, paths.transcript, str(item["uuid"])):
             session.inbox.kept.append(Turn.from_json(item))  # starts when it is sent again

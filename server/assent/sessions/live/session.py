@@ -32,6 +32,8 @@ from assent.sessions.live.repository import RepositorySnapshot
 from assent.sessions.live.saved_proposals import SavedProposals
 from assent.sessions.live.tracked import TrackedWorkspace
 from assent.sessions.live.turns import Turns
+from assent.sessions.slash.commands import session_commands
+from assent.sessions.slash.skills import SessionSkills
 from assent.sessions.stream.event_log import EventLog
 from assent.sessions.stream.front import Call, Front
 from assent.sessions.stream.moves import ProposalMoves
@@ -43,6 +45,7 @@ from assent.storage.history import FileHistory
 from assent.storage.settings import Settings, SourcedRule
 from assent.storage.spill import SpillFolder
 from assent.tools.process.jobs import ShellJobs
+from assent.tools.skill import Skill
 from assent.tools.tool import AnyTool, Jobs, Mine, SessionState, ToolContext, ToolServices
 from assent.types.blocks import Json, text_of
 from assent.types.errors import ProtocolError
@@ -88,6 +91,7 @@ class Session:
         self.updated_at = deps.clock()
         self.interactive = deps.interactive
         self.rules: list[SourcedRule] = []  # what the user allowed for this session
+        self.turn_rules: list[SourcedRule] = []  # what skills and commands in use allow until the turn ends
         self.interrupted: Json | None = None  # a turn that a crash cut short (S4)
         self.damage_told = False
         self.closed = False
@@ -125,6 +129,8 @@ class Session:
             classify=deps.classify,
             proposals=deps.proposals,
         )
+        self.skills = SessionSkills(self)
+        self._told: set[str] = set()  # what is wrong with files that define something
         self.repository = RepositorySnapshot(self._run_unasked)
         self.services = self._services(provided)
         self._settings_seen = self.settings
@@ -142,6 +148,9 @@ class Session:
             jobs=self.jobs,
             spill=self.spill,
             tools=self.tools,
+            commands=lambda: session_commands(self),
+            skill_text=self._skill_text,
+            attachment_sources=(*provided.attachment_sources, self.skills.hits),
             can_use_tool=self.gate.can_use_tool,
             handle_elicitation=self.elicit,
             transcript=self.record,
@@ -153,6 +162,11 @@ class Session:
             publish=self.turns.show,
             system_context=self.repository.text,
         )
+
+    def _skill_text(self, name: str) -> str:
+        """For agents that begin with a skill."""
+        known = self.deps.definitions.of(self.cwd).usable_skills if self.deps.definitions is not None else ()
+        return next((skill.body for skill in known if skill.name == name and not skill.shell), "")
 
     def _late_decisions(self, mine: Mine) -> Sequence[Attachment]:
         return self.late.take(self.deps.clock(), mine)
@@ -198,7 +212,9 @@ class Session:
 
     @property
     def settings(self) -> Settings:
-        return self.deps.settings.load(self.cwd, trust=self.deps.trust.of(self.cwd)).with_rules(self.rules)
+        return self.deps.settings.load(self.cwd, trust=self.deps.trust.of(self.cwd)).with_rules(
+            (*self.rules, *self.turn_rules)
+        )
 
     @property
     def review(self) -> Review:
@@ -238,7 +254,9 @@ class Session:
     def tools(self) -> tuple[AnyTool, ...]:
         """Made anew when the settings changed; in between they stay the same objects."""
         if self._tools is None:
-            self._tools = tuple(self.deps.tools(self.cwd, self.judgement))
+            made = self.deps.tools(self.cwd, self.judgement)
+            skills = (Skill(self.skills.port()),) if self.deps.definitions is not None else ()
+            self._tools = (*made, *skills)
         return self._tools
 
     def tool(self, name: str) -> AnyTool | None:
@@ -251,7 +269,7 @@ class Session:
             roots=self.roots(),
             mode=self.state.mode,
             trusted=trust.trusted,
-            settings=self.deps.settings.load(self.cwd, trust=trust).with_rules(self.rules),
+            settings=self.deps.settings.load(self.cwd, trust=trust).with_rules((*self.rules, *self.turn_rules)),
             tools=tuple(tool.name for tool in tools),
             enabled=tuple(tool.name for tool in tools if tool.enabled(self.state)),
             read_roots=(str(self.record.paths.folder),),
@@ -383,6 +401,17 @@ class Session:
         for observer in self.observers:
             observer(message)
 
+    async def refresh_definitions(self) -> None:
+        """Commands, skills and agents as their files are now; what is wrong with one is told once."""
+        definitions = self.deps.definitions
+        if definitions is None:
+            return
+        with anyio.move_on_after(self.services.source_seconds * 4):
+            for problem in (await definitions.load(self.cwd)).notices:
+                if str(problem) not in self._told:
+                    self._told.add(str(problem))
+                    self.notice("warning", str(problem))
+
     def turn_begins(self, turn: Turn) -> None:
         self.interrupted = None
         if not self.title:
@@ -392,6 +421,7 @@ class Session:
         self.save_state()
 
     def turn_ended(self, result: Result) -> None:
+        self.turn_rules.clear()
         self.cost_usd = result.total_cost_usd
         self.updated_at = self.deps.clock()
         self.save_state()
@@ -454,7 +484,8 @@ class Session:
                 "plan": self.state.plan,
                 "review": self.chosen_review,
                 "turns": self.turns.count,
-                "rules": [rule.rule for rule in self.rules],
+                "rules": [rule.rule for rule in self.rules if rule.behaviour == "allow"],
+                "restrictions": [[rule.behaviour, rule.rule] for rule in self.rules if rule.behaviour != "allow"],
                 "queue": [turn.to_json() for turn in self.inbox.unsaid()],
                 "asks": self._left_asks or self.asks.pending("permission"),
                 "late": self.late.to_json(),

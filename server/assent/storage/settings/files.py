@@ -12,7 +12,7 @@ Beside the user's, the project's and the local file stand those of Claude Code, 
 
 import errno
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -69,9 +69,11 @@ class SettingsFiles:
         self._editor_is_user = False
         self._project = project
         self._parse_rule = parse_rule
+        self.more_items: Callable[[str], Sequence[TrustItem]] = lambda _cwd: ()
+        """What else of a folder trust is about: definitions in files of their own. The same object while unchanged."""
         self._cache: dict[Path, tuple[tuple[int, int] | None, Source]] = {}
         self._checked: dict[RuleSource, tuple[Json, Source]] = {}
-        self._merged: dict[str, tuple[list[Source], FolderTrust, Settings]] = {}  # by folder
+        self._merged: dict[str, tuple[list[Source], FolderTrust, Sequence[TrustItem], Settings]] = {}  # by folder
 
     @classmethod
     def standard(
@@ -93,14 +95,14 @@ class SettingsFiles:
 
     def load(self, cwd: str, *, trust: FolderTrust, session: Json | None = None) -> Settings:
         """The merged view. While no place and no trust has changed, it is the same object as before."""
-        sources = self._sources(cwd, session or NOTHING)
+        sources, more = self._sources(cwd, session or NOTHING), self.more_items(cwd)
         known = self._merged.get(cwd)
         same = known is not None and len(known[0]) == len(sources) and all(map(operator.is_, known[0], sources))
-        if known is None or not same or known[1] != trust:
-            known = self._merged[cwd] = (sources, trust, self._merge(sources, trust))
-        return known[2]
+        if known is None or not same or known[1] != trust or known[2] is not more:
+            known = self._merged[cwd] = (sources, trust, more, self._merge(sources, trust, more))
+        return known[3]
 
-    def _merge(self, sources: list[Source], trust: FolderTrust) -> Settings:
+    def _merge(self, sources: list[Source], trust: FolderTrust, more: Sequence[TrustItem]) -> Settings:
         values: dict[str, Any] = {}
         rules: list[SourcedRule] = []
         hooks: list[HookEntry] = []
@@ -126,7 +128,7 @@ class SettingsFiles:
             hooks += source.hooks(approves)
         if values.get("disableAllHooks"):  # nobody but the organisation itself switches its hooks off
             hooks = [entry for entry in hooks if entry.source == "policy"]
-        activates = activation.in_order(activates)
+        activates = activation.in_order([*activates, *more])
         return Settings(
             values=values,
             rules=tuple(_strictest_first(rules)),
@@ -226,6 +228,10 @@ class SettingsFiles:
 
         self._change(path, change, cwd if scope != "user" else None)
         return path
+
+    def edit(self, path: Path, change: Callable[[Json], None], project: str | None) -> None:
+        """Change one file of the user's, or of the project at `project`, as the user asked for."""
+        self._change(path, change, project)
 
     def _change(self, path: Path, change: Callable[[Json], None], project: str | None) -> None:
         """Read, change and write one file. A file we cannot parse is never overwritten.

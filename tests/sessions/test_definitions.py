@@ -1,0 +1,228 @@
+"""Commands, skills, agents and rules of files in a real session, with the program's own wiring and no model (X, T7)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assent.app import App, Options, headless
+from assent.sessions.asking.trust_question import look
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "app" / ".git").mkdir(parents=True)
+    return tmp_path
+
+
+@pytest.fixture
+async def app(home: Path) -> AsyncGenerator[App]:
+    """The program, entered and left by one task."""
+    running, ready, over = headless(Options(offline=True, interactive=False)), asyncio.Event(), asyncio.Event()
+
+    async def live() -> None:
+        async with running:
+            ready.set()
+            await over.wait()
+
+    task = asyncio.create_task(live())
+    await asyncio.wait_for(ready.wait(), 30)
+    yield running
+    over.set()
+    await asyncio.wait_for(task, 30)
+
+
+@pytest.fixture
+def write(home: Path) -> Callable[[str, str], Path]:
+    def put(path: str, text: str) -> Path:
+        file = home / path[2:] if path.startswith("~/") else home / "app" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    return put
+
+
+Write = Callable[[str, str], Path]
+
+
+async def opened(app: App, home: Path) -> Json:
+    return await app.sessions.request("assent/session/new", {"cwd": str(home / "app")})
+
+
+async def said(app: App, session: Json, prompt: str) -> str:
+    params = {"sessionId": session["sessionId"], "prompt": prompt, "wait": True}
+    return str((await app.sessions.request("assent/session/send", params))["result"]["result"])
+
+
+async def trust(app: App, home: Path) -> None:
+    folder = str(home / "app")
+    await app.definitions.load(folder)
+    shown = look(app.settings, app.trust, folder)
+    assert app.trust.set(folder, trusted=True, remember="session", items=shown.items)
+
+
+async def test_every_built_in_command_is_offered_and_none_can_be_taken_by_a_file(
+    app: App, home: Path, write: Write
+) -> None:
+    write("~/.claude/commands/permissions.md", "nothing good")
+    session = await opened(app, home)
+    names = {command["name"] for command in session["commands"]}
+    wanted = "clear compact context cost model mode memory permissions resume rewind fork export help init mcp agents"
+    assert {*wanted.split(), "skills", "todos", "status", "doctor", "review", "plugins", "output-style"} <= names
+    assert "user:permissions" in names
+    assert "Permission rules" in await said(app, session, "/permissions") or "no permission rules" in await said(
+        app, session, "/permissions"
+    )
+
+
+async def test_commands_of_a_project_can_be_used_once_the_folder_is_trusted(app: App, home: Path, write: Write) -> None:
+    write(".claude/commands/hello.md", "---\ndescription: greets\nargument-hint: [name]\n---\nSay hello to $0.")
+    session = await opened(app, home)
+    assert "hello" not in {command["name"] for command in session["commands"]}
+    assert "There is no command /hello" in await said(app, session, "/hello you")
+    await trust(app, home)
+    listed = await app.sessions.request("assent/command/list", {"cwd": str(home / "app")})
+    (row,) = [command for command in listed["commands"] if command["name"] == "hello"]
+    assert (row["description"], row["argumentHint"]) == ("greets", "[name]")
+    assert "There is no command" not in await said(app, session, "/hello you")
+
+
+async def test_a_command_inside_a_text_runs_when_the_rules_allow_it_and_otherwise_ends_it_in_words(
+    app: App, home: Path, write: Write
+) -> None:
+    write(".assent/commands/read.md", "Look at !`cat note.txt` and stop.")
+    file = write(".assent/commands/danger.md", "---\ndescription: d\n---\nfirst\n!`touch made`\n")
+    write("note.txt", "the-note")
+    await trust(app, home)
+    session = await opened(app, home)
+    refused = await said(app, session, "/danger")
+    assert f"{file}:5" in refused and "is not allowed" in refused
+    assert not (home / "app" / "made").exists()
+    await said(app, session, "/read")
+    exported = await app.sessions.request("assent/session/export", {"sessionId": session["sessionId"]})
+    assert "Look at the-note and stop." in exported["text"]
+
+
+async def test_allowed_tools_grant_for_one_turn_and_never_over_a_deny_rule(app: App, home: Path, write: Write) -> None:
+    write(".assent/commands/make.md", "---\nallowed-tools: Bash(touch:*)\n---\n!`touch made`\n")
+    write(".assent/commands/denied.md", "---\nallowed-tools: Bash(touch:*)\n---\n!`touch secret`\n")
+    write(".assent/settings.json", '{"permissions": {"deny": ["Bash(touch secret)"]}}')
+    await trust(app, home)
+    session = await opened(app, home)
+    await said(app, session, "/make")
+    assert (home / "app" / "made").exists()
+    assert "is not allowed" in await said(app, session, "/denied")
+    assert not (home / "app" / "secret").exists()
+    live = app.sessions.live[session["sessionId"]]
+    assert live.turn_rules == []
+
+
+async def test_a_skill_is_listed_by_name_and_loaded_whole_on_demand(app: App, home: Path, write: Write) -> None:
+    text = "---\nname: pdf\ndescription: reads PDF files\n---\nUse ${CLAUDE_SKILL_DIR}/go.py with $ARGUMENTS."
+    file = write(".claude/skills/pdf/SKILL.md", text)
+    await trust(app, home)
+    session = await opened(app, home)
+    assert "Skill" in session["tools"]
+    params = {"sessionId": session["sessionId"], "name": "Skill", "input": {"skill": "pdf", "args": "a.pdf"}}
+    answer = await app.sessions.request("assent/tool/run", params)
+    loaded = answer["content"][0]["text"]
+    assert loaded == f"Base directory for this skill: {file.parent}\n\nUse {file.parent}/go.py with a.pdf."
+    assert app.sessions.live[session["sessionId"]].state.skills == {"pdf": loaded}
+    (row,) = (await app.sessions.request("assent/skill/list", {"cwd": str(home / "app")}))["skills"]
+    assert (row["name"], row["source"], "withheld" in row) == ("pdf", str(file), False)
+
+
+async def test_without_skills_there_is_no_skill_tool(app: App, home: Path) -> None:
+    assert "Skill" not in (await opened(app, home))["tools"]
+
+
+async def test_skills_of_an_untrusted_project_are_listed_with_the_reason_and_not_offered(
+    app: App, home: Path, write: Write
+) -> None:
+    write(".claude/skills/x/SKILL.md", "---\nname: x\ndescription: d\n---\ny")
+    session = await opened(app, home)
+    (row,) = (await app.sessions.request("assent/skill/list", {"cwd": str(home / "app")}))["skills"]
+    assert row["withheld"] == "this folder is not trusted"
+    assert "Skill" not in session["tools"]
+    assert "not used: this folder is not trusted" in await said(app, session, "/skills")
+
+
+async def test_memory_lists_what_is_loaded_and_a_note_becomes_a_line(app: App, home: Path, write: Write) -> None:
+    notes = write("AGENTS.md", "# Notes\n\nUse tabs.\n")
+    session = await opened(app, home)
+    (row,) = (await app.sessions.request("assent/memory/list", {"cwd": str(home / "app")}))["files"]
+    assert (row["path"], row["scope"], row["kind"], row["reason"]) == (str(notes), "project", "notes", "always")
+    assert row["tokens"] > 0
+    assert "AGENTS.md" in await said(app, session, "/memory")
+    assert "Added to" in await said(app, session, "# never use spaces")
+    assert notes.read_text() == "# Notes\n\nUse tabs.\n\n- never use spaces\n"
+    await said(app, session, "/memory add local my own")
+    assert (home / "app" / "CLAUDE.local.md").read_text() == "- my own\n"
+
+
+async def test_rules_are_listed_with_their_files_moved_and_removed(app: App, home: Path, write: Write) -> None:
+    write("~/.config/assent/settings.json", '{"permissions": {"deny": ["Bash(rm:*)"], "allow": ["Bash(make:*)"]}}')
+    project = write(".assent/settings.json", '{"permissions": {"allow": ["Bash(npm:*)"]}}')
+    user = str(home / ".config" / "assent" / "settings.json")
+    cwd = str(home / "app")
+
+    async def rules() -> list[tuple[str, str, str, bool]]:
+        found = (await app.sessions.request("assent/permission/rules", {"cwd": cwd}))["rules"]
+        return [(row["behaviour"], row["rule"], row["scope"], "withheld" in row) for row in found]
+
+    assert await rules() == [
+        ("deny", "Bash(rm:*)", "user", False),
+        ("allow", "Bash(make:*)", "user", False),
+        ("allow", "Bash(npm:*)", "project", True),
+    ]
+    session = await opened(app, home)
+    assert "Moved to local" in await said(app, session, "/permissions move 2 local")
+    assert "Removed" in await said(app, session, "/permissions remove 2")
+    assert "Added (session)" in await said(app, session, "/permissions deny Bash(git push:*) session")
+    assert await rules() == [("deny", "Bash(rm:*)", "user", False), ("allow", "Bash(make:*)", "local", True)]
+    assert "npm" not in project.read_text()
+    removed = {"rule": "Bash(rm:*)", "behaviour": "deny", "file": user}
+    edited = await app.sessions.request("assent/permission/editRules", {"cwd": cwd, "remove": [removed]})
+    assert [row["rule"] for row in edited["rules"]] == ["Bash(make:*)"]
+
+
+async def test_agents_of_files_are_listed_with_their_sources(app: App, home: Path, write: Write) -> None:
+    file = write(".claude/agents/r.md", "---\nname: reviewer\ndescription: reviews\n---\nYou review.")
+    await trust(app, home)
+    session = await opened(app, home)
+    assert {"general-purpose", "explore", "reviewer"} == {agent["name"] for agent in session["agents"]}
+    assert f"**reviewer**: reviews ({file})" in await said(app, session, "/agents")
+
+
+async def test_what_is_wrong_with_a_file_is_told_once_with_its_line(app: App, home: Path, write: Write) -> None:
+    file = write("~/.claude/skills/x/SKILL.md", "---\nname: x\n---\nno description")
+    session = await opened(app, home)
+    events: list[Json] = []
+    live = app.sessions.live[session["sessionId"]]
+    live.events.on_event = lambda event, _parent: events.append(msgspec.to_builtins(event))
+    await said(app, session, "/status")
+    await said(app, session, "/status")
+    told = [event["text"] for event in events if event.get("type") == "notice"]
+    assert [text for text in told if str(file) in text] == [f"{file}:1: has no description, so the skill is not used"]
+
+
+async def test_the_conversation_can_be_copied_and_written_into_a_file(app: App, home: Path) -> None:
+    session = await opened(app, home)
+    await said(app, session, "/status")
+    assert "Copied into session" in await said(app, session, "/fork")
+    assert "Written" in await said(app, session, "/export talk.md")
+    assert (home / "app" / "talk.md").is_file()
+    assert "exists already" in await said(app, session, "/export talk.md")
+    assert "outside" in await said(app, session, "/export ../talk.md")
+    assert "nothing to go back to" in await said(app, session, "/rewind")
