@@ -158,6 +158,27 @@ async def test_a_request_through_pygls_fails_with_the_error_of_the_client() -> N
             await asyncio.wrap_future(answer)
 
 
+async def test_a_handler_may_answer_lsprotocol_types_or_plain_json() -> None:
+    server, sent = made()
+
+    async def typed(ls: AssentServer, params: types.HoverParams) -> types.Hover:
+        assert ls is server and params.position.line == 3
+        return types.Hover(contents="typed")
+
+    registry: Any = server.protocol.fm
+    registry.features.pop("textDocument/hover")
+    server.feature("textDocument/hover")(typed)
+    server.protocol.serve()
+    where = {"textDocument": {"uri": "file:///a"}, "position": {"line": 3, "character": 0}}
+    for number, params in ((1, where), (2, {})):
+        request = {"jsonrpc": "2.0", "id": number, "method": "textDocument/hover", "params": params}
+        server.protocol.handle_message(server.protocol.structure_message(request))
+    await asyncio.wait(asyncio.all_tasks() - {cast("asyncio.Task[Any]", asyncio.current_task())}, timeout=5)
+    answers = {message["id"]: message for message in sent}
+    assert answers[1]["result"] == {"contents": "typed"}
+    assert answers[2]["error"]["data"]["kind"] == "invalidParams"
+
+
 def test_what_would_block_the_loop_or_open_a_port_is_refused() -> None:
     server, _ = made()
     for refused in (

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -134,6 +134,13 @@ class AssentProtocol(LanguageServerProtocol):
 
     def _unstructured(self, function: Handler) -> Handler:
         async def serve(params: Any) -> Any:
-            return self.converter.unstructure(await function(params))
+            result = await function(params)
+            return self.converter.unstructure(result) if _is_typed(result) else result
 
         return serve
+
+
+def _is_typed(result: Any) -> bool:
+    """Made of lsprotocol's types; our own handlers answer plain JSON, which needs no converter."""
+    first: Any = next(iter(cast("list[Any]", result)), None) if isinstance(result, list) else result
+    return hasattr(first, "__attrs_attrs__")

@@ -6,7 +6,6 @@ and no message is lost or served twice.
 """
 
 import asyncio
-import importlib
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +47,18 @@ class Staging:
             self._loading.cancel()
 
     async def _load(self) -> "AssentServer":
-        await in_thread(lambda: importlib.import_module("assent.lsp.server"))
-        from assent.lsp.server import AssentServer
-
-        server = AssentServer(self._early)
+        """Both the import and the converter take long, so the server is made in a thread; the peer is the loop's."""
+        made: list[AssentServer] = []
+        await in_thread(lambda: made.append(_make(self._early)))
+        server = made[0]
         server.protocol.serve()
         return server
+
+
+def _make(early: BaseServer) -> "AssentServer":
+    from assent.lsp.server import AssentServer
+
+    return AssentServer(early)
 
 
 def _log_failure(loading: "asyncio.Task[AssentServer]") -> None:
