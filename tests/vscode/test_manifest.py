@@ -25,6 +25,7 @@ REACHED_BY = {
     "assent.review.showReason": 'lens("I will raise both.").click()',
     "assent.restartServer": 'name: "Try again"',
     "assent.setApiKey": 'name: "Set API key"',
+    "assent.setup.refresh": 'aria-label^="Refresh Setup"',
     "assent.trust.folder": 'name: "Trust…"',
     "assent.view.exportChat": 'take(entry("Export Chat as Markdown"))',
     "assent.view.newSession": 'button("New Chat")',

@@ -68,9 +68,11 @@ export type ToHost =
   | { type: "sendKept"; clientMessageId: string }
   | { type: "takeOver" }
   | { type: "copySession" }
-  | { type: "answerAsk"; askId: string; answer: PermissionAnswer }
+  | { type: "answerAsk"; askId: string; answer: PermissionAnswer; mode?: Mode }
   | { type: "answerElicit"; elicitId: string; answer: ElicitAnswer }
   | { type: "showDiff"; proposalId: string }
+  | { type: "decide"; proposalIds: string[]; decision: "accept" | "reject" }
+  | { type: "openText"; text: string; language: string }
   | { type: "complete"; requestId: number; text: string; offset: number }
   | { type: "sessions"; requestId: number; query: string; cursor?: string }
   | { type: "openSession"; sessionId: string }

@@ -17,6 +17,24 @@ export function titleOf(tool: string, input: Json | null): string {
   return line ? `${tool} ${line.length > 120 ? `${line.slice(0, 117)}…` : line}` : tool;
 }
 
+const VERBS: Record<string, string> = {
+  MultiEdit: "Edit",
+  Bash: "Run",
+  Grep: "Search",
+  Glob: "Find",
+  LS: "List",
+  WebFetch: "Fetch",
+  WebSearch: "Search the web for",
+  Task: "Agent:",
+  NotebookEdit: "Edit",
+};
+
+/** A call in plain words: what it does instead of what its tool is called. */
+export function humanTitle(tool: string, title: string): string {
+  const verb = VERBS[tool];
+  return verb && (title === tool || title.startsWith(`${tool} `)) ? verb + title.slice(tool.length) : title;
+}
+
 export function blocksOf(content: string | Block[] | undefined): Block[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content : [];

@@ -1,6 +1,8 @@
 /** What a conversation is made of, as people see it. Types only. */
 import type { Elicit, Json, Mention, Mode, PermissionAsk, Proposal, SessionEvent, ShownEvent, Status, StoredMessage, Todo, WaitingReview } from "../src/protocol";
 
+import type { TurnSummary } from "./turnSummary";
+
 export type Block = Json;
 export type SessionState = Status["state"];
 
@@ -96,6 +98,7 @@ export interface EndItem {
   durationMs: number;
   costUsd: number;
   denials: number;
+  summary?: TurnSummary;
 }
 
 export type Item = UserItem | TextItem | ThinkingItem | ToolItem | AnsweredItem | PlanItem | NoticeItem | EndItem;

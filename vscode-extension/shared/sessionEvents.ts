@@ -5,6 +5,7 @@ import { count, jobText, outputOf, tail } from "./content";
 import { addReview, answered, dequeue, endReviews, keepPlan, moveProposal, prompted, putProposal, queued, unqueue } from "./pending";
 import { takeMessage } from "./stored";
 import type { Timeline } from "./timeline";
+import { summaryOf } from "./turnSummary";
 
 const PROGRESS_KEPT = 20_000;
 const TURN_REACH = 400;
@@ -192,6 +193,7 @@ function finish(line: Timeline, result: TurnResult): void {
 export function turnEnd(line: Timeline, result: TurnResult): void {
   const said = line.data.items.findLast((item) => item.kind !== "notice");
   if (result.isError && said?.kind === "text" && said.text.trim() === result.result.trim()) line.remove(new Set([said.key]));
+  const summary = summaryOf(line.data.items);
   line.add({
     kind: "end",
     key: line.mint("end"),
@@ -201,6 +203,7 @@ export function turnEnd(line: Timeline, result: TurnResult): void {
     durationMs: result.durationMs,
     costUsd: result.totalCostUsd,
     denials: deniedHere(line, result),
+    ...(summary ? { summary } : {}),
   });
 }
 

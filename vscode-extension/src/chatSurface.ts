@@ -195,20 +195,26 @@ export class ChatSurface implements vscode.Disposable {
         this.show(await sessions.open(copied.sessionId));
         break;
       }
-      case "answerAsk":
-        sessions.answerAsk(
-          message.askId,
-          review.withDrafts(
-            sessions.pendingAsks().find((ask) => ask.askId === message.askId),
-            message.answer,
-          ),
-        );
+      case "answerAsk": {
+        const ask = sessions.pendingAsks().find((each) => each.askId === message.askId);
+        sessions.answerAsk(message.askId, review.withDrafts(ask, message.answer));
+        if (this.session && message.mode) await sessions.goOnIn(this.session, message.mode);
         break;
+      }
       case "answerElicit":
         sessions.answerElicit(message.elicitId, message.answer);
         break;
       case "showDiff":
         await diff.showProposal(message.proposalId);
+        break;
+      case "decide":
+        await review.decideAll(
+          review.list().filter((proposal) => message.proposalIds.includes(proposal.proposalId)),
+          message.decision,
+        );
+        break;
+      case "openText":
+        await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: message.language, content: message.text }));
         break;
       case "complete":
         await this.complete(message);

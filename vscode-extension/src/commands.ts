@@ -13,6 +13,7 @@ import type { ReviewNode } from "./reviewTree";
 import type { Secrets } from "./secrets";
 import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";
+import type { SetupTree } from "./setupTree";
 import { askTrust } from "./trust";
 import type { Waiting } from "./waiting";
 
@@ -27,12 +28,13 @@ export interface Parts {
   waiting: Waiting;
   actions: Actions;
   secrets: Secrets;
+  setup: SetupTree;
 }
 
 type Target = string | ReviewNode | vscode.Uri | undefined;
 
 export function registerCommands(parts: Parts): vscode.Disposable {
-  const { actions, chat, context, diff, review, secrets, server, sessions, text, waiting } = parts;
+  const { actions, chat, context, diff, review, secrets, server, sessions, setup, text, waiting } = parts;
   const hunk = (target: Target): string | undefined => hunkOf(target, diff);
   const moveOn = async (decide: () => Promise<void>): Promise<void> => {
     const editor = vscode.window.activeTextEditor;
@@ -41,8 +43,7 @@ export function registerCommands(parts: Parts): vscode.Disposable {
   };
   /** With lines of the hunk selected in its review, those alone are taken. */
   const accept = (id: string, message?: string): Promise<void> => {
-    const newText = diff.selected(id)?.newText;
-    return moveOn(() => review.decide(id, "accept", { ...(newText === undefined ? {} : { newText }), ...(message ? { message } : {}) }));
+    return moveOn(() => review.decide(id, "accept", { ...diff.selected(id), ...(message ? { message } : {}) }));
   };
   // The side bar's own buttons mean the chat they stand over, whichever was used last.
   const inSideBar = (act: () => unknown) => (): unknown => (chat.useSideBar(), act());
@@ -64,7 +65,8 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     },
     "assent.exportChat": () => actions.exportChat(),
     "assent.showWaiting": () => waiting.show(),
-    "assent.allowOnce": () => waiting.allow(),
+    "assent.allowOnce": (how?: unknown) => waiting.allow(how === "key"),
+    "assent.allowAlways": () => waiting.allowAlways(),
     "assent.deny": () => waiting.deny(),
 
     "assent.explain": () => actions.runHere("explain"),
@@ -99,6 +101,8 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     "assent.review.diff": (target?: string | ReviewNode) =>
       diff.showProposal(typeof target === "string" ? target : (target?.proposal.proposalId ?? fileTarget(undefined, review)[0]?.proposalId ?? "")),
     "assent.review.diffAll": () => diff.openAll(),
+
+    "assent.setup.refresh": () => setup.refresh(),
 
     "assent.setApiKey": () => secrets.ask(),
     "assent.restartServer": () => server.restart(),

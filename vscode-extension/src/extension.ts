@@ -15,6 +15,7 @@ import { Secrets } from "./secrets";
 import { ServerProcess } from "./serverProcess";
 import { Sessions } from "./sessions";
 import { editorSettings } from "./settings";
+import { SetupTree } from "./setupTree";
 import { StatusBar } from "./statusBar";
 import { Waiting } from "./waiting";
 
@@ -39,6 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const diff = new ReviewDiff(review, text);
   const hints = new ReviewHints(review);
   const tree = new ReviewTree(review);
+  const setup = new SetupTree(server);
   const chat = new ChatView(context, server, sessions, review, diff);
   const waiting = new Waiting(sessions, chat, review, diff);
   const actions = new Actions(server, sessions, chat);
@@ -50,13 +52,14 @@ export function activate(context: vscode.ExtensionContext): void {
     text,
     diff,
     hints,
+    setup,
     tree,
     chat,
     waiting,
     statusBar,
     new ContextKeys(sessions, chat, review, waiting),
     new ReviewMemory(context.workspaceState, sessions, review, server),
-    registerCommands({ context, server, sessions, chat, review, text, diff, waiting, actions, secrets }),
+    registerCommands({ context, server, sessions, chat, review, text, diff, waiting, actions, secrets, setup }),
   );
   void server.start();
 }

@@ -10,6 +10,7 @@ import {
   type EditResolve,
   type Hunk,
   type HunkDecision,
+  type LineChoice,
   type PermissionAnswer,
   type PermissionAsk,
   type Proposal,
@@ -17,7 +18,7 @@ import {
   type Range,
   type Resolved,
 } from "./protocol";
-import { compare, openHunks, pendingHunks, shiftRange } from "./reviewModel";
+import { compare, oneAfterTheOther, openHunks, pendingHunks, shiftRange } from "./reviewModel";
 import { explain, type Sessions } from "./sessions";
 
 export interface OpenHunk {
@@ -91,14 +92,14 @@ export class Review implements vscode.Disposable {
   // --- decisions ------------------------------------------------------------------------------------
 
   /** Accepting takes the user's own words for the hunk along. */
-  async decide(hunkId: string, decision: "accept" | "reject", extra: { newText?: string; message?: string } = {}): Promise<void> {
+  async decide(hunkId: string, decision: "accept" | "reject", extra: { newText?: string; lines?: LineChoice; message?: string } = {}): Promise<void> {
     const found = this.find(hunkId);
     if (!found) {
       // A lens may outlive its hunk for a moment.
       vscode.window.setStatusBarMessage("Assent: this change has been decided already", 4000);
       return;
     }
-    await this.resolve(found.proposal, [decision === "accept" ? this.accepted(found.hunk, extra.newText) : { hunkId, decision }], extra.message);
+    await this.resolve(found.proposal, [decision === "accept" ? this.chosen(found.hunk, extra) : { hunkId, decision }], extra.message);
   }
 
   async decideAll(proposals: Proposal[], all: "accept" | "reject", message?: string): Promise<void> {
@@ -117,6 +118,12 @@ export class Review implements vscode.Disposable {
 
   dispose(): void {
     for (const each of this.disposables) each.dispose();
+  }
+
+  /** Some of its lines: told as such where the server makes the same text of them, as an edit otherwise. */
+  private chosen(hunk: Hunk, { newText, lines }: { newText?: string; lines?: LineChoice }): HunkDecision {
+    const fits = lines && this.sessions.can("editLines") && oneAfterTheOther(hunk, lines) === newText;
+    return fits ? { hunkId: hunk.hunkId, decision: "accept", lines } : this.accepted(hunk, newText);
   }
 
   private accepted({ hunkId }: Hunk, own = this.drafts.draftOf(hunkId)): HunkDecision {

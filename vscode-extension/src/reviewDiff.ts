@@ -128,6 +128,7 @@ export class ReviewDiff implements vscode.CodeLensProvider, vscode.Disposable {
     if (from?.document.uri.scheme !== REVIEW) return;
     const left = this.review.hunks().filter(({ hunk }) => !isIn(hunk) && hunk.state !== "conflict");
     const file = fileOf(from.document.uri);
+    if (left.length === 0) return this.closeDecided(false); // the keyboard was here, so it goes to the next editor
     await this.text.caughtUp(file);
     const here = left.filter((each) => each.uri.toString() === file.toString());
     const line = from.selection.active.line;
@@ -225,7 +226,7 @@ export class ReviewDiff implements vscode.CodeLensProvider, vscode.Disposable {
   }
 
   /** A review with nothing left to decide closes itself; so does one that a reload of the window has brought back. */
-  private async closeDecided(): Promise<void> {
+  private async closeDecided(keepFocus = true): Promise<void> {
     const open = new Set(this.review.hunks().map(({ uri }) => uri.toString()));
     const pending = new Set(this.review.hunks().flatMap(({ uri, hunk }) => (isIn(hunk) ? [] : [uri.toString()])));
     const done = vscode.window.tabGroups.all
@@ -235,7 +236,7 @@ export class ReviewDiff implements vscode.CodeLensProvider, vscode.Disposable {
         const file = fileOf(input.original).toString();
         return input.modified.scheme === REVIEW ? !pending.has(file) : !open.has(file);
       });
-    if (done.length > 0) await vscode.window.tabGroups.close(done, true);
+    if (done.length > 0) await vscode.window.tabGroups.close(done, keepFocus);
   }
 }
 

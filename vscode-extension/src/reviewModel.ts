@@ -206,7 +206,6 @@ function blocksOf(hunk: Hunk): LineBlock[] {
 
 /** The lines of a hunk when only some of its changes are taken: the old ones that stay, the new ones that come. */
 export function withLines(hunk: Hunk, chosen: LineChoice): string {
-  const has = (ranges: readonly (readonly [number, number])[] | undefined, line: number): boolean => (ranges ?? []).some(([from, to]) => line >= from && line < to);
   const old = splitLines(hunk.oldText);
   const lines: string[] = [];
   let oldAt = 0;
@@ -215,12 +214,29 @@ export function withLines(hunk: Hunk, chosen: LineChoice): string {
     // Side by side, so that a line that stays keeps its place among those that come.
     for (let line = 0; line < Math.max(block.old.length, block.new.length); line += 1) {
       const [was, comes] = [block.old[line], block.new[line]];
-      if (was !== undefined && !has(chosen.old, block.oldAt + line)) lines.push(was);
-      if (comes !== undefined && has(chosen.new, block.newAt + line)) lines.push(comes);
+      if (was !== undefined && !within(chosen.old, block.oldAt + line)) lines.push(was);
+      if (comes !== undefined && within(chosen.new, block.newAt + line)) lines.push(comes);
     }
     oldAt = block.oldAt + block.old.length;
   }
   return [...lines, ...old.slice(oldAt)].join("");
+}
+
+/** The same as the server makes it: in each difference the old lines that stay, then the new ones that come. */
+export function oneAfterTheOther(hunk: Hunk, chosen: LineChoice): string {
+  const old = splitLines(hunk.oldText);
+  const lines: string[] = [];
+  let oldAt = 0;
+  for (const block of blocksOf(hunk)) {
+    lines.push(...old.slice(oldAt, block.oldAt));
+    lines.push(...block.old.filter((_, line) => !within(chosen.old, block.oldAt + line)), ...block.new.filter((_, line) => within(chosen.new, block.newAt + line)));
+    oldAt = block.oldAt + block.old.length;
+  }
+  return [...lines, ...old.slice(oldAt)].join("");
+}
+
+function within(ranges: LineChoice["old"], line: number): boolean {
+  return (ranges ?? []).some(([from, to]) => line >= from && line < to);
 }
 
 function spans(lines: ReadonlySet<number>): [number, number][] {

@@ -75,6 +75,20 @@ export class ServerProcess implements vscode.Disposable {
     return token ? client.sendRequest<T>(method, params, token) : client.sendRequest<T>(method, params);
   }
 
+  /** Whether the server that runs now has this method. */
+  serves(method: string): boolean {
+    return this.offered()?.methods?.includes(method) ?? false;
+  }
+
+  /** Whether it has this feature. */
+  can(feature: string): boolean {
+    return this.offered()?.features?.includes(feature) ?? false;
+  }
+
+  private offered(): { methods?: string[]; features?: string[] } | undefined {
+    return (this.run?.client.initializeResult?.capabilities.experimental as { assent?: { methods?: string[]; features?: string[] } } | undefined)?.assent;
+  }
+
   /** The settings as the server knows them; the client library would push our section as VS Code has it. */
   async tellSettings(): Promise<void> {
     await this.run?.client.sendNotification("workspace/didChangeConfiguration", { settings: { assent: editorSettings() } });
@@ -238,7 +252,7 @@ export class ServerProcess implements vscode.Disposable {
 
   private initialization(key: string | undefined): InitializationOptions {
     return {
-      client: { permissions: true, elicitation: true, review: true, editorQueries: true, save: true, partials: true },
+      client: { permissions: true, elicitation: true, review: true, editorQueries: true, save: true, partials: true, editMoved: true },
       settings: serverSettings().settings,
       settingsLevel: serverSettings().level,
       trusted: vscode.workspace.isTrusted,

@@ -34,6 +34,7 @@ import type { ServerProcess } from "./serverProcess";
 
 /** How long the window before this one may take to let go of its conversation after a reload. */
 const LET_GO_MS = [300, 700, 1500, 3000];
+const PLAN_LEFT_TRIES = 100;
 
 export class Sessions implements vscode.Disposable {
   private readonly live = new Map<string, LiveSession>();
@@ -170,6 +171,12 @@ export class Sessions implements vscode.Disposable {
     session.dispatch({ type: "configured", ...(model ? { model } : {}), ...(mode ? { mode: mode as Mode } : {}) });
   }
 
+  /** Sets the mode once an approved plan has been left: the engine sets its own at that moment. */
+  async goOnIn(session: LiveSession, mode: Mode): Promise<void> {
+    for (let tries = 0; session.data.mode === "plan" && tries < PLAN_LEFT_TRIES; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    await this.configure(session, { mode });
+  }
+
   answerAsk(askId: string, answer: PermissionAnswer): void {
     const requests = [...this.asks].filter(([, each]) => each.ask.askId === askId);
     const ask = requests[0]?.[1].ask;
@@ -206,6 +213,11 @@ export class Sessions implements vscode.Disposable {
 
   request<T>(method: string, params: Json): Promise<T> {
     return this.server.request<T>(method, params);
+  }
+
+  /** Whether the server can do something that was added after 0.1. */
+  can(feature: string): boolean {
+    return this.server.can(feature);
   }
 
   dispose(): void {

@@ -52,9 +52,25 @@ export class Waiting implements vscode.Disposable {
     return chosen?.ask;
   }
 
-  async allow(): Promise<void> {
+  /** With a key, only what is before the user's eyes is allowed; anything else is shown first. */
+  async allow(byKey = false): Promise<void> {
     const ask = await this.pick();
+    if (ask && byKey && !this.chat.isShown(ask.sessionId)) return this.chat.showSession(ask.sessionId);
     if (ask) this.sessions.answerAsk(ask.askId, this.review.withDrafts(ask, { decision: "allow", scope: "once" }));
+  }
+
+  /** Saves a rule for what is asked, which can be changed first. */
+  async allowAlways(): Promise<void> {
+    const ask = await this.pick();
+    const suggestion = ask?.suggestions.find((each) => each.scope !== "once");
+    if (!ask) return;
+    if (!suggestion) return void vscode.window.showInformationMessage("Assent: no rule can cover this. Allow it once, or deny it.");
+    const rule = await vscode.window.showInputBox({
+      title: `Assent: allow ${suggestion.scope === "session" ? "for this session" : "always"}`,
+      prompt: `The rule to save. As proposed it covers ${suggestion.covers}`,
+      value: suggestion.rule,
+    });
+    if (rule?.trim()) this.sessions.answerAsk(ask.askId, { decision: "allow", scope: suggestion.scope, rule: rule.trim() });
   }
 
   async deny(): Promise<void> {

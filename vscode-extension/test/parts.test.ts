@@ -10,6 +10,9 @@ import { askCard } from "../webview/askCard";
 import { emptyConversation } from "../shared/conversation";
 import { diffLines, withContext } from "../webview/diff";
 import { Banners } from "../webview/banners";
+import { foldText, rowsOf } from "../webview/folds";
+import { humanTitle } from "../shared/content";
+import { summaryOf, summaryText } from "../shared/turnSummary";
 import type { Surroundings } from "../shared/bridge";
 import { Dock } from "../webview/dock";
 import { revealed } from "../webview/dom";
@@ -101,7 +104,13 @@ const ask = (more: Partial<PermissionAsk> = {}): PermissionAsk => ({
 });
 const card = (value: PermissionAsk): { element: HTMLElement; answers: PermissionAnswer[] } => {
   const answers: PermissionAnswer[] = [];
-  const element = askCard(value, { answer: (_id, answer) => void answers.push(answer), showDiff: () => undefined, openFile: () => undefined, short: (text) => text });
+  const element = askCard(value, {
+    answer: (_id, answer) => void answers.push(answer),
+    showDiff: () => undefined,
+    openText: () => undefined,
+    openFile: () => undefined,
+    short: (text) => text,
+  });
   document.body.append(element);
   return { element, answers };
 };
@@ -126,7 +135,11 @@ test("each button of an ask gives its own answer, with the rule it shows", () =>
 
 test("an ask selects nothing beforehand and can be answered once only", () => {
   const { element, answers } = card(ask());
-  assert.equal(element.querySelector("[autofocus], .primary, :focus"), null);
+  assert.equal(element.querySelector("[autofocus], :focus"), null);
+  assert.deepEqual(
+    [...element.querySelectorAll(".primary")].map((button) => button.textContent),
+    ["Allow once"],
+  );
   press(element, "once");
   press(element, "deny");
   assert.equal(answers.length, 1);
@@ -301,7 +314,9 @@ test("an ask about several files shows what would change in each", () => {
     suggestions: [],
     proposal: proposal("a.ts", "first"),
   };
-  const element = askCard(ask, { answer: () => undefined, showDiff: () => undefined, openFile: () => undefined, short: (text) => text }, [proposal("b.ts", "second")]);
+  const element = askCard(ask, { answer: () => undefined, showDiff: () => undefined, openText: () => undefined, openFile: () => undefined, short: (text) => text }, [
+    proposal("b.ts", "second"),
+  ]);
   assert.deepEqual(
     [...element.querySelectorAll(".diff-head .path-link")].map((each) => each.textContent),
     ["/w/a.ts", "/w/b.ts"],
@@ -340,7 +355,7 @@ test("an ask shows only what is still to decide, and keeps the reason that was b
     ],
   });
   const dock = new Dock(
-    { answer: () => undefined, showDiff: () => undefined, openFile: () => undefined, short: (text) => text },
+    { answer: () => undefined, showDiff: () => undefined, openText: () => undefined, openFile: () => undefined, short: (text) => text },
     { answer: () => undefined, openLink: () => undefined },
   );
   document.body.append(dock.element);
@@ -380,4 +395,96 @@ test("of several banners the first stands there and the others take one line unt
     [...banners.element.querySelectorAll(".banner")].map((each) => each.textContent),
     ["one", "two", "three"],
   );
+});
+
+// --- less to read ---------------------------------------------------------------------------------
+
+const call = (key: string, tool: string, more: Partial<Extract<Item, { kind: "tool" }>> = {}): Item => ({
+  kind: "tool",
+  key,
+  tool,
+  title: "",
+  input: null,
+  partialJson: "",
+  progress: "",
+  state: "done",
+  summary: "",
+  output: "",
+  images: [],
+  durationMs: 0,
+  children: [],
+  ...more,
+});
+
+test("three and more reads and searches in a row are one row, and what waits or does something is not among them", () => {
+  const items = [call("1", "Read"), call("2", "Grep"), call("3", "Read", { state: "error" }), call("4", "Bash"), call("5", "Read"), call("6", "Read")];
+  assert.deepEqual(
+    rowsOf(items).map((row) => row.key),
+    ["fold:1", "4", "5", "6"],
+  );
+  assert.equal(foldText(items.slice(0, 3) as never), "Read 2 files, searched once (1 failed)");
+  assert.deepEqual(
+    rowsOf([call("1", "Read"), call("2", "Read", { state: "waiting" }), call("3", "Read")]).map((row) => row.key),
+    ["1", "2", "3"],
+  );
+});
+
+test("a turn is summed up: files with their lines, commands, and whether the last tests passed", () => {
+  const edit = call("e", "MultiEdit", {
+    input: {
+      file_path: "a.py",
+      edits: [
+        { old_string: "x\n", new_string: "x\ny\n" },
+        { old_string: "p\n", new_string: "q\n" },
+      ],
+    },
+  });
+  const items = [
+    call("0", "Write", { input: { file_path: "old.py", content: "z" } }),
+    { kind: "end", key: "end" } as Item,
+    edit,
+    call("w", "Write", { input: { file_path: "b.py", content: "1\n2\n" } }),
+    call("t", "Bash", { input: { command: "cd x && pytest -q" }, state: "error" }),
+    call("u", "Bash", { input: { command: "npm test" } }),
+  ];
+  const summary = summaryOf(items);
+  assert.deepEqual(summary, { files: 2, added: 4, removed: 1, commands: 2, tests: "passed" });
+  assert.equal(summary && summaryText(summary), "2 files +4 −1 · 2 commands · tests passed");
+  assert.equal(summaryOf([call("r", "Read"), call("d", "Edit", { state: "stopped", input: { file_path: "a", old_string: "", new_string: "b" } })]), undefined);
+});
+
+test("a call is named by what it does, and the line below says what runs", () => {
+  assert.equal(humanTitle("MultiEdit", "MultiEdit a.py"), "Edit a.py");
+  assert.equal(humanTitle("Read", "Read a.py"), "Read a.py");
+  const data = { ...emptyConversation(), running: true, items: [call("1", "Bash", { state: "running", title: "Bash npm test" })] };
+  assert.equal(activityText(data), "Run npm test");
+});
+
+test("several asks are answered together, and a rule is changed before it is saved", () => {
+  const answers: [string, PermissionAnswer][] = [];
+  const host = {
+    answer: (id: string, answer: PermissionAnswer) => void answers.push([id, answer]),
+    showDiff: () => undefined,
+    openText: () => undefined,
+    openFile: () => undefined,
+    short: (text: string) => text,
+  };
+  const dock = new Dock(host, { answer: () => undefined, openLink: () => undefined });
+  document.body.append(dock.element);
+  dock.draw({ ...emptyConversation(), asks: [ask()] });
+  assert.equal(dock.element.querySelector(".all-asks"), null);
+  dock.draw({ ...emptyConversation(), asks: [ask(), ask({ askId: "b", title: "Run npm run build" })] });
+  assert.match(dock.element.querySelector(".all-asks")?.textContent ?? "", /2 questions wait[^]*Run npm test[^]*Run npm run build/);
+  dock.element.querySelector<HTMLButtonElement>('[data-do="allowAll"]')?.click();
+  assert.deepEqual(answers, [
+    ["a", { decision: "allow", scope: "once" }],
+    ["b", { decision: "allow", scope: "once" }],
+  ]);
+  const edited = card(ask());
+  edited.element.querySelector<HTMLButtonElement>('button[aria-label^="Edit the rule"]')?.click();
+  const rule = edited.element.querySelector<HTMLInputElement>(".rule-input");
+  assert.equal(rule?.value, "Bash(npm test)");
+  if (rule) rule.value = "Bash(npm test:*)";
+  press(edited.element, "project-edited");
+  assert.deepEqual(edited.answers, [{ decision: "allow", scope: "project", rule: "Bash(npm test:*)" }]);
 });

@@ -1,5 +1,5 @@
 /** One line on what is going on, a turn that was cut off, and a conversation that another window has. */
-import { hunkCount } from "../shared/content";
+import { hunkCount, humanTitle, titleOf } from "../shared/content";
 import { h, icon, textButton } from "./dom";
 import type { ConversationData } from "../shared/items";
 
@@ -8,23 +8,40 @@ export interface ActivityHost {
   retry(): void;
   /** Goes to the edit that waits. */
   showReview(proposalId: string): void;
+  short(text: string): string;
 }
+
+const LONGEST = 80;
 
 export class Activity {
   readonly element = h("div", { class: "activity small", role: "status" });
   private drawn = "";
+  private since = 0;
+  private readonly elapsed = h("span", { class: "elapsed", "aria-hidden": "true" });
 
-  constructor(private readonly host: ActivityHost) {}
+  constructor(private readonly host: ActivityHost) {
+    setInterval(() => this.tick(), 1000);
+  }
 
   draw(data: ConversationData, failed: boolean): void {
     const cut = data.interrupted && !data.running && data.connected && !data.readOnly;
-    const text = failed || cut ? "" : activityText(data);
+    const text = failed || cut ? "" : this.host.short(activityText(data));
+    if (!data.running || data.state === "waiting") this.since = 0;
+    else this.since ||= Date.now();
     const now = `${cut} ${text} ${data.reviews[0]?.proposalId ?? ""}`;
     if (now === this.drawn) return;
     this.drawn = now;
     if (cut) this.element.replaceChildren(this.cutOff());
     else if (text && data.reviews[0]) this.element.replaceChildren(icon("bell-dot"), ` ${text} `, this.wayTo(data.reviews[0].proposalId));
-    else this.element.replaceChildren(...(text ? [icon(data.state === "waiting" ? "bell-dot" : "loading codicon-modifier-spin"), ` ${text}`] : []));
+    else this.element.replaceChildren(...(text ? [icon(data.state === "waiting" ? "bell-dot" : "loading codicon-modifier-spin"), ` ${text}`, this.elapsed] : []));
+    this.tick();
+  }
+
+  /** How long the turn has run since it last waited for someone; the first seconds are not worth a word. */
+  private tick(): void {
+    const seconds = this.since ? Math.floor((Date.now() - this.since) / 1000) : 0;
+    const words = seconds < 3 ? "" : seconds < 60 ? ` · ${seconds} s` : ` · ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+    if (this.elapsed.textContent !== words) this.elapsed.textContent = words;
   }
 
   private wayTo(proposalId: string): HTMLElement {
@@ -48,7 +65,10 @@ export function activityText(data: ConversationData): string {
   if (data.state === "compacting") return "Compacting the conversation…";
   if (data.state === "waiting" && (data.asks.length || data.elicits.length)) return "Waiting for you";
   if (data.reviews.length) return `Waiting for your review of ${hunkCount(data.reviews.reduce((sum, review) => sum + review.hunks.length, 0))}`;
-  return data.running ? "Working…" : "";
+  if (!data.running) return "";
+  const call = data.items.findLast((item) => item.kind === "tool" && item.state === "running");
+  const title = call?.kind === "tool" ? humanTitle(call.tool, call.title || titleOf(call.tool, call.input)).split("\n", 1)[0] : "";
+  return title ? `${title.length > LONGEST ? `${title.slice(0, LONGEST - 1)}…` : title}` : "Working…";
 }
 
 export interface ReadOnlyHost {

@@ -1,12 +1,15 @@
-/** A permission question: what, why, the parsed command or the change, and every way to answer. Nothing is pre-selected. */
-import type { PermissionAnswer, PermissionAsk, Proposal, Suggestion } from "../src/protocol";
+/** A permission question: what, why, the parsed command or the change, and every way to answer. Nothing has the focus by itself. */
+import type { Mode, PermissionAnswer, PermissionAsk, Proposal, Suggestion } from "../src/protocol";
 import { isOpen } from "../shared/content";
-import { h, icon, revealed, textButton } from "./dom";
+import { h, icon, iconButton, revealed, textButton } from "./dom";
 import { renderMarkdown } from "./markdown";
-import { diffView, editOf } from "./toolCard";
+import { fragmentsOf } from "../shared/turnSummary";
+import { diffView } from "./toolCard";
 
 export interface AskHost {
-  answer(askId: string, answer: PermissionAnswer): void;
+  /** `mode` is what the conversation goes on in once it was answered. */
+  answer(askId: string, answer: PermissionAnswer, mode?: Mode): void;
+  openText(text: string, language: string): void;
   showDiff(proposalId: string): void;
   openFile(path: string, line?: number): void;
   /** The same text with paths inside the workspace made relative to it. */
@@ -26,10 +29,10 @@ const SHOWN_HUNKS = 20;
 export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Proposal[] = []): HTMLElement {
   const plan = ask.tool === "ExitPlanMode";
   const label = plan ? "Plan ready for your approval" : ask.title || ask.tool;
-  const reply = (answer: PermissionAnswer): void => {
+  const reply = (answer: PermissionAnswer, mode?: Mode): void => {
     card.classList.add("answered");
     for (const button of card.querySelectorAll("button")) button.disabled = true;
-    host.answer(ask.askId, answer);
+    host.answer(ask.askId, answer, mode);
   };
   const reason = h("input", {
     type: "text",
@@ -50,6 +53,7 @@ export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Prop
     h(
       "div",
       { class: "shown", tabindex: 0, role: "group", "aria-label": "What it would do" },
+      description(ask),
       ask.reason ? h("p", { class: "why" }, ...withCode(revealed(ask.reason))) : null,
       body(ask, host, others),
     ),
@@ -59,28 +63,66 @@ export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Prop
       h(
         "div",
         { class: "buttons" },
-        textButton(plan ? "Approve plan" : "Allow once", "secondary", () => reply({ decision: "allow", scope: "once" }), { "data-answer": "once" }),
+        keyed(plan ? "Approve plan" : "Allow once", "primary", "Ctrl+Alt+Enter", () => reply({ decision: "allow", scope: "once" }), "once"),
+        plan ? textButton("Approve and accept edits", "secondary", () => reply({ decision: "allow", scope: "once" }, "acceptEdits"), { "data-answer": "acceptEdits" }) : null,
+        plan ? textButton("Open in an editor", "link", () => host.openText(String(ask.input["plan"] ?? ""), "markdown"), { "data-do": "openPlan" }) : null,
         ask.proposal ? textButton("Review hunks", "link", () => host.showDiff(ask.proposal?.proposalId ?? "")) : null,
-        ...always.map((each) =>
-          h(
-            "button",
-            {
-              type: "button",
-              class: "button secondary rule",
-              "data-answer": each.scope,
-              title: `${each.rule}\n${each.covers}`,
-              onclick: () => reply({ decision: "allow", scope: each.scope, rule: each.rule }),
-            },
-            `Allow ${SCOPES[each.scope]}: `,
-            h("code", {}, revealed(each.rule)),
-          ),
-        ),
       ),
+      ...always.map((each) => ruleRow(each, (rule) => reply({ decision: "allow", scope: each.scope, rule }))),
       tooLong ? h("p", { class: "why" }, "Too long to show whole, so it can only be allowed this once.") : null,
-      h("div", { class: "deny-row" }, reason, textButton(plan ? "Keep planning" : "Deny", "secondary", deny, { "data-answer": "deny" })),
+      h("div", { class: "deny-row" }, reason, keyed(plan ? "Keep planning" : "Deny", "secondary", "Ctrl+Alt+Backspace", deny, "deny")),
     ),
   );
   return card;
+}
+
+/** What the model says the command is for; its own words, so they are shown as such. */
+function description(ask: PermissionAsk): HTMLElement | null {
+  const words = ask.input["description"];
+  return ask.command && typeof words === "string" && words.trim() ? h("p", { class: "description" }, revealed(words.trim())) : null;
+}
+
+/** A button that a key of the editor presses too. */
+function keyed(label: string, kind: "primary" | "secondary", key: string, act: () => void, answer: string): HTMLButtonElement {
+  return h("button", { type: "button", class: `button ${kind}`, "aria-label": label, title: `${label} (${key})`, "data-answer": answer, onclick: act }, label);
+}
+
+/** A rule that would cover this from now on. It can be changed before it is saved. */
+function ruleRow(suggestion: Suggestion, allow: (rule: string) => void): HTMLElement {
+  const words = `Allow ${SCOPES[suggestion.scope]}`;
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "button secondary rule",
+      "data-answer": suggestion.scope,
+      title: `${suggestion.display ?? revealed(suggestion.rule)}\n${suggestion.covers}`,
+      onclick: () => allow(suggestion.rule),
+    },
+    `${words}: `,
+    h("code", {}, suggestion.display ?? revealed(suggestion.rule)),
+  );
+  const row = h(
+    "div",
+    { class: "rule-row" },
+    button,
+    iconButton("edit", `Edit the rule before it is saved ${SCOPES[suggestion.scope]}`, () => edit()),
+  );
+  const edit = (): void => {
+    const rule = h("input", { type: "text", class: "rule-input", value: suggestion.rule, "aria-label": `The rule to save ${SCOPES[suggestion.scope]}`, spellcheck: "false" });
+    const save = (): void => {
+      if (rule.value.trim()) allow(rule.value.trim());
+    };
+    rule.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") save();
+      if (event.key === "Escape") row.replaceChildren(button, ...kept);
+    });
+    const kept = [...row.children].slice(1);
+    row.replaceChildren(rule, textButton(words, "secondary", save, { "data-answer": `${suggestion.scope}-edited` }));
+    rule.focus();
+    rule.select();
+  };
+  return row;
 }
 
 function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): Node | null {
@@ -92,13 +134,13 @@ function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): N
         { class: part.decision },
         icon(part.decision === "allow" ? "check" : part.decision === "deny" ? "error" : "question"),
         " ",
-        h("code", {}, revealed(part.argv.join(" "))),
+        h("code", {}, part.display ?? revealed(part.argv.join(" "))),
       ),
     );
     return h(
       "div",
       {},
-      h("pre", { class: "command", tabindex: 0, role: "group", "aria-label": "Command" }, revealed(ask.command.text)),
+      h("pre", { class: "command", tabindex: 0, role: "group", "aria-label": "Command" }, ask.command.display ?? revealed(ask.command.text)),
       ask.command.parts.length > 1 ? h("ul", { class: "parts" }, ...parts) : null,
     );
   }
@@ -115,8 +157,8 @@ function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): N
     const done = decided > 0 ? h("p", { class: "why" }, decided === 1 ? "One hunk is decided already." : `${decided} hunks are decided already.`) : null;
     return h("div", { class: "hunks" }, done, ...views.slice(0, SHOWN_HUNKS), unseen > 0 ? h("p", { class: "why" }, `${unseen} more hunks are shown in the editor.`) : null);
   }
-  const edit = editOf(ask);
-  if (edit) return diffView(edit.fragments, edit.path, host);
+  const fragments = fragmentsOf(ask);
+  if (fragments[0]) return diffView(fragments, fragments[0].path, host);
   const rows = Object.entries(ask.input).map(([name, value]) =>
     h(
       "div",

@@ -1,7 +1,7 @@
 /** Pending questions stay in one place and keep what was typed into them until they are answered. */
 import type { PermissionAsk, Proposal } from "../src/protocol";
 import { askCard, type AskHost } from "./askCard";
-import { h } from "./dom";
+import { h, icon, revealed, textButton } from "./dom";
 import { elicitForm, type ElicitHost } from "./elicitForm";
 import type { ConversationData } from "../shared/items";
 
@@ -13,11 +13,34 @@ interface Card {
 export class Dock {
   readonly element = h("div", { class: "dock", role: "region", "aria-label": "Waiting for you" });
   private readonly cards = new Map<string, Card>();
+  private readonly all = h("section", { class: "card all-asks", role: "group", "aria-label": "All questions that wait" });
+  private listed = "";
 
   constructor(
     private readonly asks: AskHost,
     private readonly questions: ElicitHost,
   ) {}
+
+  /** Several asks at once: what each is about, and one answer for all of them. */
+  private together(asks: readonly PermissionAsk[]): void {
+    const plain = asks.filter((ask) => ask.tool !== "ExitPlanMode");
+    const now = plain.map((ask) => ask.askId).join();
+    if (now === this.listed) return;
+    this.listed = now;
+    if (plain.length < 2) return void this.all.remove();
+    this.element.prepend(this.all);
+    const answer = (decision: "allow" | "deny"): void => plain.forEach((ask) => this.asks.answer(ask.askId, decision === "allow" ? { decision, scope: "once" } : { decision }));
+    this.all.replaceChildren(
+      h("header", {}, icon("layers"), h("h3", {}, `${plain.length} questions wait for you`)),
+      h("ol", {}, ...plain.map((ask) => h("li", {}, this.asks.short(revealed(ask.title || ask.tool))))),
+      h(
+        "div",
+        { class: "buttons" },
+        textButton("Allow all once", "secondary", () => answer("allow"), { "data-do": "allowAll" }),
+        textButton("Deny all", "secondary", () => answer("deny"), { "data-do": "denyAll" }),
+      ),
+    );
+  }
 
   draw(data: ConversationData): void {
     const wanted = new Map<string, { source: string; make(): HTMLElement }>();
@@ -39,6 +62,7 @@ export class Dock {
       else this.element.append(element);
       this.cards.set(id, { element, source: each.source });
     }
+    this.together(data.asks);
     this.element.hidden = this.cards.size === 0;
   }
 }

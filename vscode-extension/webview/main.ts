@@ -13,8 +13,10 @@ import { History } from "./history";
 import { QueueList, TodoList } from "./lists";
 import { Pickers } from "./pickers";
 import { drawDiagram, drawMath } from "./rich";
-import { rowFor, type RowHost } from "./rows";
-import { VirtualList } from "./virtualList";
+import { Changes } from "./changes";
+import { isFold, rowsOf } from "./folds";
+import { foldRow, rowFor, type RowHost } from "./rows";
+import { VirtualList, type RowView } from "./virtualList";
 import { WorkspaceImages } from "./workspaceImages";
 import { welcomePage } from "./welcome";
 
@@ -63,7 +65,12 @@ const queue = new QueueList({
   sendNow: (message) => post({ type: "sendKept", clientMessageId: message.clientMessageId }),
 });
 const banners = new Banners((command) => post({ type: "command", command }));
-const activity = new Activity({ resume: () => post({ type: "resume" }), retry: () => post({ type: "retry" }), showReview: (proposalId) => post({ type: "showDiff", proposalId }) });
+const activity = new Activity({
+  resume: () => post({ type: "resume" }),
+  retry: () => post({ type: "retry" }),
+  showReview: (proposalId) => post({ type: "showDiff", proposalId }),
+  short: (text) => rowHost.short(text),
+});
 const facts = new Facts(() => composer.focus());
 const history = new History({
   search: (requestId, query, cursor) => post({ type: "sessions", requestId, query, ...(cursor ? { cursor } : {}) }),
@@ -98,6 +105,11 @@ const rowHost: RowHost = {
   math: drawMath,
   diagram: drawDiagram,
 };
+const changes = new Changes({
+  decide: (proposalIds, decision) => post({ type: "decide", proposalIds, decision }),
+  show: (proposalId) => post({ type: "showDiff", proposalId }),
+  short: rowHost.short,
+});
 // A card is about to go when it is answered, and the focus in it would go with it.
 const answered = (message: ToHost): void => {
   post(message);
@@ -105,7 +117,8 @@ const answered = (message: ToHost): void => {
 };
 const dock = new Dock(
   {
-    answer: (askId, answer) => answered({ type: "answerAsk", askId, answer }),
+    answer: (askId, answer, mode) => answered({ type: "answerAsk", askId, answer, ...(mode ? { mode } : {}) }),
+    openText: (text, language) => post({ type: "openText", text, language }),
     showDiff: (proposalId) => post({ type: "showDiff", proposalId }),
     openFile: rowHost.openFile,
     short: rowHost.short,
@@ -113,7 +126,22 @@ const dock = new Dock(
   { answer: (elicitId, answer) => answered({ type: "answerElicit", elicitId, answer }), openLink: (link) => post({ type: "openLink", link }) },
 );
 
-const list = new VirtualList(transcript, rowsBox, (key) => rowFor(conversation, key, rowHost), {
+/** The items in each row of the transcript, and the row of each item. */
+const folded = new Map<string, string[]>();
+const rowOf = new Map<string, string>();
+
+function rowKeys(): string[] {
+  folded.clear();
+  rowOf.clear();
+  for (const row of rowsOf(conversation.data.items)) {
+    folded.set(row.key, row.items);
+    for (const item of row.items) rowOf.set(item, row.key);
+  }
+  return [...folded.keys()];
+}
+
+const makeRow = (key: string): RowView => (isFold(key) ? foldRow(conversation, key, () => folded.get(key) ?? [], rowHost) : rowFor(conversation, key, rowHost));
+const list = new VirtualList(transcript, rowsBox, makeRow, {
   onTop: () => {
     if (!conversation.data.olderCursor || askedOlder === conversation.data.olderCursor) return;
     askedOlder = conversation.data.olderCursor;
@@ -133,7 +161,7 @@ window.addEventListener("message", (event: MessageEvent<ToView>) => {
       askedOlder = "";
       document.body.dataset["session"] = message.data.sessionId ?? "";
       list.clear();
-      list.setKeys(conversation.data.items.map((item) => item.key));
+      list.setKeys(rowKeys());
       keep();
       drawAround();
       break;
@@ -200,8 +228,8 @@ function applyAll(actions: Extract<ToView, { type: "actions" }>["actions"]): voi
 function draw(): void {
   const { keys, structure, around } = dirty;
   Object.assign(dirty, { keys: new Set<string>(), structure: false, around: false, frame: 0 });
-  if (structure) list.setKeys(conversation.data.items.map((item) => item.key));
-  for (const key of keys) list.update(key);
+  if (structure) list.setKeys(rowKeys());
+  for (const key of new Set([...keys].map((each) => rowOf.get(each) ?? each))) list.update(key);
   if (around) drawAround();
 }
 
@@ -215,6 +243,7 @@ function drawAround(): void {
   dock.draw(data);
   todos.draw(data.todos);
   queue.draw(data.queue);
+  changes.draw(data);
   banners.draw(surroundings);
   activity.draw(data, surroundings?.server.kind === "failed");
   pickers.draw(data, surroundings?.models ?? [], surroundings?.model ?? "");
@@ -261,6 +290,7 @@ document.body.append(
   todos.element,
   dock.element,
   queue.element,
+  changes.element,
   activity.element,
   composer.element,
   announcer,

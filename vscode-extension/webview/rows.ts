@@ -4,6 +4,8 @@ import type { Item, TextItem, ThinkingItem, UserItem } from "../shared/items";
 import { money } from "../shared/content";
 import { h, icon, iconButton, revealed, textButton } from "./dom";
 import { renderMarkdown, StreamingMarkdown, type CodeActions } from "./markdown";
+import { summaryText } from "../shared/turnSummary";
+import { foldText } from "./folds";
 import { toolCard, type ToolHost } from "./toolCard";
 import type { RowView } from "./virtualList";
 
@@ -62,7 +64,11 @@ function streamed(conversation: Conversation, key: string, first: TextItem | Thi
     });
     element.append(details);
   } else {
-    element.append(body);
+    const copy = (): void => {
+      const item = conversation.get(key);
+      if (item?.kind === "text") host.copy(item.text);
+    };
+    element.append(body, h("div", { class: "row-actions" }, iconButton("copy", "Copy answer", copy)));
   }
   const update = (): void => {
     const item = conversation.get(key);
@@ -144,8 +150,39 @@ function chips(item: UserItem, host: RowHost): HTMLElement | null {
   return attached.length + chosen.length ? h("div", { class: "chips" }, ...attached, ...chosen) : null;
 }
 
+/** Several calls that only looked around, as one row with their cards inside. */
+export function foldRow(conversation: Conversation, key: string, keys: () => string[], host: RowHost): RowView {
+  const element = h("article", { class: "row tool fold", "aria-label": SPOKEN.tool });
+  let before = "";
+  const update = (): void => {
+    const items = keys()
+      .flatMap((each) => conversation.get(each) ?? [])
+      .filter((item) => item.kind === "tool");
+    const drawn = JSON.stringify(items);
+    if (drawn === before) return;
+    before = drawn;
+    const text = foldText(items);
+    const running = items.some((item) => item.state === "running" || item.state === "preparing");
+    const details = h(
+      "details",
+      { class: "tool", open: host.isOpen(key, false) },
+      h("summary", { "aria-label": text }, icon(running ? "loading codicon-modifier-spin" : "search"), h("span", { class: "tool-title" }, text)),
+      h("div", { class: "tool-body" }, ...items.map((item) => toolCard(item, host))),
+    );
+    details.addEventListener("toggle", () => host.setOpen(key, details.open));
+    element.replaceChildren(details);
+  };
+  update();
+  return { element, update };
+}
+
 function endRow(item: Extract<Item, { kind: "end" }>, host: RowHost): Node[] {
-  const parts = [duration(item.durationMs), item.costUsd > 0 ? `${money(item.costUsd)} so far` : "", item.denials ? `${item.denials} denied` : ""].filter(Boolean);
+  const parts = [
+    item.summary ? summaryText(item.summary) : "",
+    duration(item.durationMs),
+    item.costUsd > 0 ? `${money(item.costUsd)} so far` : "",
+    item.denials ? `${item.denials} denied` : "",
+  ].filter(Boolean);
   const canRetry = host.isLast(item.key) && !host.running() && !host.readOnly();
   if (!item.isError) {
     return [

@@ -1,7 +1,8 @@
 /** A tool call as a card: what it was asked, what it is doing, what came of it, and the change as a diff. */
 import type { Json } from "../src/protocol";
-import { titleOf } from "../shared/content";
+import { humanTitle, titleOf } from "../shared/content";
 import type { ToolItem } from "../shared/items";
+import { fragmentsOf, type Fragment } from "../shared/turnSummary";
 import { diffLines, withContext, type DiffLine } from "./diff";
 import { h, icon, revealed } from "./dom";
 
@@ -25,9 +26,10 @@ const OUTPUT_SHOWN = 12_000;
 export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
   const state = STATES[item.state];
   const live = item.state === "running" && (item.progress !== "" || item.children.length > 0);
-  const edit = editOf(item);
-  const open = host.isOpen(item.key, live || item.state === "error" || (edit !== null && item.state === "done"));
-  const title = host.short(item.title || titleOf(item.tool || "tool", item.input));
+  const fragments = fragmentsOf(item);
+  const edit = fragments[0];
+  const open = host.isOpen(item.key, live || item.state === "error" || (edit !== undefined && item.state === "done"));
+  const title = host.short(humanTitle(item.tool, item.title || titleOf(item.tool || "tool", item.input)));
   const details = h(
     "details",
     { class: `tool ${item.state}`, open },
@@ -41,7 +43,7 @@ export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
   );
   details.addEventListener("toggle", () => host.setOpen(item.key, details.open));
   const body = h("div", { class: "tool-body" });
-  if (edit) body.append(diffView(edit.fragments, edit.path, host));
+  if (edit) body.append(diffView(fragments, edit.path, host));
   else if (item.input) body.append(inputView(item.input, host));
   else if (item.partialJson) body.append(h("pre", { class: "partial" }, item.partialJson.slice(-2000)));
   if (item.children.length > 0) {
@@ -49,7 +51,7 @@ export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
     body.append(h("ul", { class: "children" }, ...rows));
   }
   if (item.state === "running" && item.progress) body.append(outputView("progress", item.progress.slice(-OUTPUT_SHOWN)));
-  if (item.output && !(edit && item.state === "done" && item.output.length < 400)) body.append(outputView("output", item.output));
+  if (item.output && !(edit && item.state === "done" && item.output.length < 400)) body.append(outputView("output", item.output, item.state === "error"));
   for (const source of item.images) body.append(h("img", { src: source, alt: "image returned by the tool", class: "shot" }));
   details.append(body);
   return details;
@@ -62,8 +64,10 @@ function note(item: ToolItem): string {
   return [item.summary.split("\n", 1)[0]?.slice(0, 80) ?? "", time].filter(Boolean).join(" · ");
 }
 
-function outputView(kind: string, text: string): HTMLElement {
-  const shown = text.length > OUTPUT_SHOWN ? `${text.slice(0, OUTPUT_SHOWN)}\n… ${text.length - OUTPUT_SHOWN} more characters` : text;
+/** Of a long output its beginning is shown; where it failed, its end, for that says why. */
+function outputView(kind: string, text: string, failed = false): HTMLElement {
+  const left = `… ${text.length - OUTPUT_SHOWN} more characters`;
+  const shown = text.length <= OUTPUT_SHOWN ? text : failed ? `${left}\n${text.slice(-OUTPUT_SHOWN)}` : `${text.slice(0, OUTPUT_SHOWN)}\n${left}`;
   return h("pre", { class: kind, tabindex: 0, role: "group", "aria-label": kind === "progress" ? "progress" : "output" }, shown);
 }
 
@@ -80,34 +84,8 @@ function inputView(input: Json, host: ToolHost): HTMLElement {
   return h("div", { class: "input" }, ...rows);
 }
 
-interface ShownEdit {
-  path: string;
-  /** The places that change, in the order they were given; they may be far apart. */
-  fragments: Fragment[];
-}
-
-export interface Fragment {
-  before: string;
-  after: string;
-}
-
-/** The change an editing tool was asked for, as it wrote it; null for other tools. */
-export function editOf(item: { tool: string; input: Json | null }): ShownEdit | null {
-  const input = item.input;
-  const text = (name: string): string => (typeof input?.[name] === "string" ? String(input[name]) : "");
-  if (!input || !text("file_path")) return null;
-  const path = text("file_path");
-  if (item.tool === "Edit") return { path, fragments: [{ before: text("old_string"), after: text("new_string") }] };
-  if (item.tool === "Write") return { path, fragments: [{ before: "", after: text("content") }] };
-  if (item.tool === "MultiEdit" && Array.isArray(input["edits"])) {
-    const edits = input["edits"] as { old_string?: string; new_string?: string }[];
-    return { path, fragments: edits.map((each) => ({ before: each.old_string ?? "", after: each.new_string ?? "" })) };
-  }
-  return null;
-}
-
 /** Fragments that do not touch are told apart by a line between them. */
-export function diffView(fragments: readonly Fragment[], path: string, host: Pick<ToolHost, "openFile" | "short">): HTMLElement {
+export function diffView(fragments: readonly Pick<Fragment, "before" | "after">[], path: string, host: Pick<ToolHost, "openFile" | "short">): HTMLElement {
   const parts = fragments.map(({ before, after }) => diffLines(before, after));
   const counted = (sign: DiffLine["sign"]): number => parts.flat().filter((line) => line.sign === sign).length;
   const added = counted("+");

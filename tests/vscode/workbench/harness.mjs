@@ -63,8 +63,16 @@ const KEYS = {
   "Control+Alt+N": { focus: "editor", seen: hunkButton },
   "Control+Alt+E": { focus: "editor", seen: hunkButton },
   "Control+Alt+M": { focus: "editor", seen: hunkButton },
-  "Control+Alt+W": { seen: (page) => page.locator(".statusbar-item").filter({ hasText: "waits for you" }) },
+  "Control+Alt+Enter": { seen: waitingItem },
+  "Control+Shift+Alt+Enter": { seen: waitingItem },
+  "Control+Alt+Backspace": { seen: waitingItem },
+  "Control+Alt+W": { seen: waitingItem },
 };
+
+/** Shown by the same condition as the keys for what waits. */
+function waitingItem(page) {
+  return page.locator(".statusbar-item").filter({ hasText: "waits for you" });
+}
 
 /** Offered over the editor by the same condition as the keys on a hunk. */
 function hunkButton(page) {

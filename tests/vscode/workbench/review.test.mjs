@@ -134,6 +134,65 @@ scene("single lines of a hunk are accepted by selecting them", async () => {
   assert.match(textOf(toolResults(await lastCall()).at(-1)), /b = 2\.0[^]*c = 3\.0/);
 });
 
+scene("a command says what it is for, is allowed and denied by key, and its rule is changed before it is saved", async () => {
+  await bench.newChat();
+  const run = (command, description) => ({ blocks: [{ tool: "Bash", input: { command, description } }] });
+  await bench.api.script(run("touch keyed.txt", "Make a marker"), run("touch never.txt", "Make another"), run("touch ruled-1.txt", "A third"), run("touch ruled-2.txt", "A fourth"), run("touch ruled-3.txt", "A fifth"), { blocks: ["Made some."] });
+  await bench.say("make files");
+  const card = bench.chat.locator(".card.ask");
+  await card.filter({ hasText: "Make a marker" }).waitFor();
+  await bench.shot("ask-keys");
+  await bench.key("Control+Alt+Enter");
+  await card.filter({ hasText: "never.txt" }).waitFor();
+  await bench.key("Control+Alt+Backspace");
+  await bench.answerBox("A reason for the model", "one is enough");
+  await card.filter({ hasText: "ruled-1.txt" }).waitFor();
+  await card.getByRole("button", { name: /^Edit the rule before it is saved for this session/ }).click();
+  await card.locator(".rule-input").fill("Bash(touch ruled-1.txt)");
+  await card.locator('[data-answer="session-edited"]').click();
+  await card.filter({ hasText: "ruled-2.txt" }).waitFor();
+  await bench.key("Control+Shift+Alt+Enter");
+  await bench.answerBox("The rule to save", "Bash(touch:*)");
+  await answer("Made some.");
+  const results = toolResults(await lastCall());
+  assert.deepEqual(results.map((result) => result.is_error ?? false), [false, true, false, false, false]);
+  assert.match(textOf(results[1]), /one is enough/);
+  assert.deepEqual(["keyed.txt", "ruled-1.txt", "ruled-2.txt", "ruled-3.txt"].map((name) => bench.read(name)), ["", "", "", ""]);
+});
+
+scene("a plan is read in an editor and approved together with its edits; the turn is summed up and undone at once", async () => {
+  await bench.newChat();
+  await bench.chat.locator("select.mode").selectOption("plan");
+  await bench.api.script(
+    { blocks: [{ tool: "ExitPlanMode", input: { plan: "1. Change **both**" } }] },
+    read("part2.py", "part3.py", "part4.py"),
+    { blocks: [edits("part2.py", ["value0 = 0.5\n", "value0 = 7\nextra = 1\n"]), edits("part3.py", ["value0 = 0.5\n", "value0 = 8\n"])] },
+    { blocks: ["Planned and done."] },
+  );
+  await bench.say("plan it");
+  await bench.chat.locator('.card.ask [data-do="openPlan"]').click();
+  await until(async () => /1\. Change \*\*both\*\*/.test(await bench.editorText()), "the plan in an editor");
+  await bench.command("View: Revert and Close Editor");
+  await bench.shot("plan-answers");
+  await bench.chat.locator('.card.ask [data-answer="acceptEdits"]').click();
+  await answer("Planned and done.");
+  await bench.chat.locator(".row.end").filter({ hasText: "2 files +3 −2" }).waitFor();
+  assert.equal(await bench.chat.locator("select.mode").inputValue(), "acceptEdits");
+  await bench.chat.locator(".row.fold summary").filter({ hasText: "Read 3 files" }).waitFor();
+  const changes = bench.chat.locator(".changes");
+  await changes.filter({ hasText: "2 files changed" }).waitFor();
+  await changes.locator("summary").click();
+  await bench.shot("turn-summary");
+  await changes.getByRole("button", { name: "Keep part2.py" }).click();
+  await changes.filter({ hasText: "1 file changed" }).waitFor();
+  await changes.locator('[data-do="undoAll"]').click();
+  await until(async () => (await changes.locator("summary").count()) === 0, "nothing left to keep or undo");
+  await bench.openFile("part3.py");
+  await until(async () => /value0 = 0\.5/.test(await bench.editorText()), "the second file as it was");
+  await bench.openFile("part2.py");
+  await until(async () => /value0 = 7/.test(await bench.editorText()), "the first file as it became");
+});
+
 scene("white space that differs is painted and said, and what one types in the file meanwhile is no part of the review", async () => {
   await bench.newChat();
   await bench.openFile("blank.py");
@@ -161,4 +220,19 @@ scene("white space that differs is painted and said, and what one types in the f
   await answer("raise both").catch(() => {});
   await bench.page.locator(".tab").filter({ hasText: "(review)" }).first().waitFor({ state: "attached", timeout: 5000 }).catch(() => {});
   assert.equal(await bench.page.locator(".editor-group-container").filter({ hasText: "could not be opened" }).count(), 0);
+});
+
+scene("what Assent works with here is listed beside the chat", async () => {
+  const header = bench.page.locator(".pane-header").filter({ hasText: "Setup" });
+  await header.waitFor();
+  if ((await header.getAttribute("aria-expanded")) !== "true") await header.click();
+  const pane = bench.page.locator(".pane").filter({ has: header });
+  const row = (text) => pane.locator(".monaco-list-row").filter({ hasText: text }).first();
+  await row("MCP servers").waitFor();
+  await row("Agents").click();
+  await until(async () => (await pane.locator(".monaco-list-row").count()) > 3, "the agents one can start");
+  await bench.shot("setup");
+  await header.hover();
+  await pane.locator('.action-label[aria-label^="Refresh Setup"]').click();
+  await row("Agents").waitFor();
 });
