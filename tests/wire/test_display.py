@@ -2,9 +2,12 @@
 
 import pytest
 
+from assent.editor.hunks import Hunk, short_diff
+from assent.lsp.plain_asks import diff_of
 from assent.sessions.asking.display import displayed_ask, displayed_elicit
 from assent.text.visible import display_lines, readable, visible
 
+RANGE = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
 HIDDEN = ["\u061c", "\u2028", "\u2029", "\u200b", "\u202e", "\u2066", "\U000e0041", "\ufeff", "\x1b", "\x00", "\u3164"]
 
 
@@ -56,3 +59,9 @@ def test_a_question_shows_its_labels_and_keeps_them_as_answers() -> None:
     (asked,) = shown["questions"]
     assert asked["question"] == "Which⟨U+200B⟩?"
     assert asked["options"] == [{"label": "A\u200b", "display": "A⟨U+200B⟩"}, {"label": "B"}]
+
+
+def test_plain_dialogs_show_display_text_and_answer_with_the_exact_one() -> None:
+    hunk = {"range": RANGE, "oldText": "a\r\n", "newText": "b\u202e\r\n", "newDisplay": "b⟨U+202E⟩\n"}
+    assert diff_of({"uri": "file:///a", "hunks": [hunk]}) == "file:///a\n@@ line 1 @@\n-a\n+b⟨U+202E⟩"
+    assert short_diff(Hunk(start=0, end=0, old_text="", new_text="x\u061cy\n")) == "+x⟨U+061C⟩y"

@@ -153,7 +153,8 @@ def _words(params: Json) -> list[calls.Content]:
     command, plan = params.get("command"), cast("Json", params["input"]).get("plan")
     parts: list[str] = []
     if isinstance(command, dict):
-        parts.append(calls.fenced(str(cast("Json", command).get("text", "")), "sh"))
+        shown = cast("Json", command)
+        parts.append(calls.fenced(str(shown.get("display") or shown.get("text", "")), "sh"))
     if params["tool"] == "ExitPlanMode" and isinstance(plan, str):
         parts.append(plan)
     if params.get("reason"):

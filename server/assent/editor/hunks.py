@@ -12,6 +12,7 @@ from typing import Literal
 from assent.editor.diff import Block, changed_blocks
 from assent.editor.line_choice import LineChoice
 from assent.text.lines import split_lines
+from assent.text.visible import readable
 from assent.types.ids import new_id
 
 State = Literal["pending", "landed", "accepted", "edited", "rejected", "reverted", "conflict", "superseded"]
@@ -81,8 +82,8 @@ def make_hunks(old: str, new: str) -> list[Hunk]:
 
 def short_diff(hunk: Hunk, *, most: int = 12) -> str:
     """Removed and added lines with their signs; the middle is left out when there are many."""
-    lines = ["-" + _bare(line) for line in split_lines(hunk.old_text)]
-    lines += ["+" + _bare(line) for line in split_lines(hunk.new_text)]
+    lines = ["-" + readable(_bare(line)) for line in split_lines(hunk.old_text)]
+    lines += ["+" + readable(_bare(line)) for line in split_lines(hunk.new_text)]
     if not lines:
         return "(line ends only)"
     if len(lines) > most:

@@ -35,7 +35,7 @@ async def permission(peer: Peer, params: Json) -> Json:
 async def elicitation(peer: Peer, params: Json) -> Json:
     message = str(params.get("message", ""))
     if url := params.get("url"):
-        return await _visit(peer, message, str(url))
+        return await _visit(peer, f"{message}\n{_display(params, 'url')}", str(url), pending=message)
     if params.get("questions"):
         return await _questions(peer, params)
     # A form cannot be filled in with buttons.
@@ -75,17 +75,17 @@ async def _choose(peer: Peer, text: str, buttons: list[str], *, pending: str) ->
 async def _questions(peer: Peer, params: Json) -> Json:
     answers: dict[str, list[str]] = {}
     for question in cast("list[Json]", params["questions"]):
-        labels = [str(option.get("label", "")) for option in question.get("options", [])]
+        labels = {_display(option, "label"): str(option.get("label", "")) for option in question.get("options", [])}
         text = f"Assent asks: {question.get('question') or params.get('message', '')}"
         chosen = await _choose(peer, text, [*labels, "Decline"], pending=str(question.get("question", "")))
         if chosen is None or chosen not in labels:
             return {"action": "cancel" if chosen is None else "decline"}
-        answers[str(question["id"])] = [chosen]
+        answers[str(question["id"])] = [labels[chosen]]
     return {"action": "accept", "content": {"answers": answers}}
 
 
-async def _visit(peer: Peer, message: str, url: str) -> Json:
-    chosen = await _choose(peer, f"Assent: {message}\n{url}", ["Open", "Decline"], pending=message)
+async def _visit(peer: Peer, question: str, url: str, *, pending: str) -> Json:
+    chosen = await _choose(peer, f"Assent: {question}", ["Open", "Decline"], pending=pending)
     if chosen != "Open":
         return {"action": "decline" if chosen else "cancel"}
     try:
@@ -101,7 +101,7 @@ def _question(params: Json) -> str:
         lines.append(str(reason))
     command: Any = params.get("command")
     if isinstance(command, dict):
-        lines.append(_cut(str(cast("Json", command).get("text", ""))))
+        lines.append(_cut(_display(cast("Json", command), "text")))
     proposal: Any = params.get("proposal")
     if isinstance(proposal, dict):
         lines.append(_cut(diff_of(cast("Json", proposal))))
@@ -112,8 +112,8 @@ def diff_of(proposal: Json) -> str:
     parts = [f"{proposal.get('uri', '')}"]
     for hunk in cast("list[Json]", proposal.get("hunks", [])):
         parts.append(f"@@ line {hunk['range']['start']['line'] + 1} @@")
-        parts += ["-" + line for line in str(hunk.get("oldText", "")).splitlines()]
-        parts += ["+" + line for line in str(hunk.get("newText", "")).splitlines()]
+        parts += ["-" + line for line in _lines(hunk.get("oldDisplay") or hunk.get("oldText"))]
+        parts += ["+" + line for line in _lines(hunk.get("newDisplay") or hunk.get("newText"))]
     return "\n".join(parts)
 
 
@@ -121,7 +121,17 @@ def _session_rules(params: Json) -> dict[str, str]:
     """Buttons that save a rule for this session, where the chain suggested one."""
     suggestions = cast("list[Json]", params.get("suggestions") or [])
     found = [suggestion for suggestion in suggestions if suggestion.get("scope") == "session"]
-    return {f"Allow for this session: {rule['rule']}": str(rule["rule"]) for rule in found[:1]}
+    return {f"Allow for this session: {_display(rule, 'rule')}": str(rule["rule"]) for rule in found[:1]}
+
+
+def _display(value: Json, exact: str) -> str:
+    """What people read of a text that has to stay exact."""
+    return str(value.get("display") or value.get(exact, ""))
+
+
+def _lines(text: object) -> list[str]:
+    """The lines of a file's text, without their ends."""
+    return str(text or "").replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 
 def _cut(text: str) -> str:
