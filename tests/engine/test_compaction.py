@@ -9,7 +9,7 @@ import pytest
 
 from assent.extensions.commands import BUILT_IN
 from assent.types.blocks import text_block
-from assent.types.messages import CompactBoundary, Notice, UserMessage
+from assent.types.messages import CompactBoundary, CompactSoon, Notice, UserMessage
 from enginekit import Echo, Reader, Stage
 from fakeapi import Limits, Reply, Request, failure, text, tool
 from fakeapi.script import Answer
@@ -166,3 +166,19 @@ async def test_compact_by_hand_keeps_a_prompt_that_was_never_answered() -> None:
         stage.api.reply(text("yes"))
         await stage.turn("go on")
         assert "mind the semicolons" not in str(stage.api.calls[-1].messages)  # it has been answered
+
+
+async def test_people_are_warned_once_before_a_compaction_and_again_after_there_was_room() -> None:  # C5
+    async with Stage(limits=Limits(window=60_000, max_output=8_000)) as stage:
+        stage.api.when("about to be replaced", *[Reply(parts=(text("<summary>So far.</summary>"),))] * 9)
+        seen: list[str] = []
+        for number in range(70):
+            stage.api.reply(text("ok"))
+            turn = await stage.turn(f"{number} " + "word " * 1_200)
+            for message in turn.messages:
+                if isinstance(message, CompactSoon):
+                    seen.append("warned")
+                    assert message.threshold > message.tokens >= int(0.9 * message.threshold)
+                elif isinstance(message, CompactBoundary):
+                    seen.append("compacted")
+        assert seen[:4] == ["warned", "compacted", "warned", "compacted"]

@@ -4,7 +4,7 @@
 180,000 effective: the window less room for a summary, min(max_output, 20,000)
 177,000 blocking: no call goes out above this
 167,000 autocompact
-150,300 collapses are committed          (0.9 of autocompact)
+150,300 collapses are committed, people are warned (0.9 of autocompact)
 133,600 microcompact, also while the cache is warm (0.8)
 100,200 old spans are summarised in the background and staged (0.6)
 """
@@ -17,6 +17,7 @@ SUMMARY_ROOM = 20_000
 AUTOCOMPACT_BUFFER = 13_000
 BLOCKING_BUFFER = 3_000
 COMMIT_SHARE = 0.9
+WARNING_SHARE = 0.9
 MICROCOMPACT_SHARE = 0.8
 STAGE_SHARE = 0.6
 
@@ -31,6 +32,10 @@ class Thresholds:
     @property
     def commit_collapses(self) -> int:
         return int(self.autocompact * COMMIT_SHARE)
+
+    @property
+    def warning(self) -> int:
+        return int(self.autocompact * WARNING_SHARE)
 
     @property
     def microcompact(self) -> int:

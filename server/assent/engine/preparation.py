@@ -21,7 +21,7 @@ from assent.context.view import Reduced
 from assent.engine.compaction import ask_small_model, compact
 from assent.engine.state import CompactTracking, State, Terminal
 from assent.engine.turn import Turn
-from assent.types.messages import Collapsed, Tombstone
+from assent.types.messages import Collapsed, CompactSoon, Tombstone
 
 TOO_LONG = (
     "The conversation is too long to go on: about {tokens:,} of {window:,} tokens. Use /compact to summarise it, or "
@@ -40,6 +40,7 @@ async def prepare(turn: Turn, state: State) -> State | Terminal:
         _take(turn, Reduced(view=turn.history.view()))
     await _collapse(turn, marks)
     state = replace(state, messages=turn.history.view())
+    await _warn(turn, marks)
     if turn.window.count(state.messages) >= marks.autocompact and state.tracking.failures < MAX_FAILURES:
         done = await compact(turn, state, trigger="auto")
         helped = done and turn.window.count(turn.history.view()) < marks.autocompact
@@ -47,6 +48,18 @@ async def prepare(turn: Turn, state: State) -> State | Terminal:
         tracking = CompactTracking(failures=0 if helped else state.tracking.failures + 1, just_compacted=done)
         state = replace(state, messages=turn.history.view(), tracking=tracking)
     return await _blocking_limit(turn, state, marks) or state
+
+
+async def _warn(turn: Turn, marks: Thresholds) -> None:
+    """Say once that a compaction is near, and what it would take; again only after there was room in between (C5)."""
+    view = turn.history.view()
+    tokens = turn.window.count(view)
+    if tokens < marks.warning:
+        turn.window.warned = False
+    elif tokens < marks.autocompact and not turn.window.warned and turn.config.source == "main":
+        turn.window.warned = True
+        would_go = f"{len(view)} messages become a summary; your last prompt stays word for word"
+        await turn.publish(CompactSoon(tokens=tokens, threshold=marks.autocompact, would_go=would_go))
 
 
 def drain_collapses(turn: Turn) -> int:

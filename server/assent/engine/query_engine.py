@@ -15,6 +15,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from assent.context.reread import without_dangling
+from assent.context.snip import snip
 from assent.context.thresholds import thresholds
 from assent.context.usage import ContextUsage, context_usage
 from assent.engine.abort import Abort
@@ -27,7 +29,7 @@ from assent.engine.command_host import CommandHost
 from assent.engine.config import EngineConfig
 from assent.engine.conversation import Conversation, Priority
 from assent.engine.equipment import OWN_TOOLS, equip, init_of, weigh
-from assent.engine.history import History
+from assent.engine.history import History, view_of
 from assent.engine.input import Input, process
 from assent.engine.loop import run
 from assent.engine.merge import Outlet, merged
@@ -45,6 +47,7 @@ from assent.types.errors import ToolError
 from assent.types.messages import (
     AssistantMessage,
     Attachment,
+    Collapsed,
     CompactBoundary,
     ConversationMessage,
     Message,
@@ -119,6 +122,24 @@ class QueryEngine:
     def snip(self, uuids: Collection[str]) -> None:
         """Mark messages as no longer needed: they leave the model's view before the next call (C2)."""
         self._conversation.window.marked.update(uuids)
+
+    def snip_now(self, uuids: Collection[str], *, dry_run: bool = False) -> int:
+        """Take messages out of the model's view between turns; about how many tokens that frees (C2)."""
+        known = self._conversation
+        reduced = snip(known.history.view(), uuids)
+        if reduced.changed and not dry_run:
+            cleared = known.window.cleared_results
+            known.history.reduce(without_dangling(reduced.view, known.history.messages, cleared=cleared))
+            known.window.freed(reduced)
+            known.window.budgeted = min(known.window.budgeted, len(reduced.view))
+        return reduced.freed
+
+    def reset_view(self, *, snipped: Collection[str], collapsed: Sequence[Collapsed]) -> None:
+        """Make the view again from the history: a snip was taken back. What is too much is reduced before a call."""
+        known = self._conversation
+        known.history.reduce(view_of(known.history.messages, snipped, collapsed))
+        known.window.anchor = None
+        known.window.budgeted = 0
 
     def configure(self, config: EngineConfig) -> None:
         """Another configuration, for the turns to come. A running turn keeps its own, and so do background agents."""

@@ -27,6 +27,7 @@ class Window:
     marked: set[str] = field(default_factory=set[str])  # messages to snip before the next call
     offered: list[Snippable] = field(default_factory=list[Snippable])  # what the model was told it may snip
     offered_at: float = 0.0  # how full the window was then
+    warned: bool = False  # people know that it is nearly full
     staged: list[Collapse] = field(default_factory=list[Collapse])
     staging: bool = False
     staging_failures: int = 0

@@ -83,6 +83,8 @@ class Sessions:
             "assent/session/delete": self.delete,
             "assent/session/export": self.export,
             "assent/session/rewind": self.rewind,
+            "assent/session/snip": self.snip,
+            "assent/session/unsnip": self.unsnip,
             "assent/session/retry": self.retry,
             "assent/session/context": self.context,
             "assent/session/cost": self.cost,
@@ -278,6 +280,16 @@ class Sessions:
     async def rewind(self, params: requests.SessionRewind, call: Call) -> results.Rewound:
         session = await self.session(params.session_id)
         return msgspec.convert(await rewind.rewind(session, _json(params)), results.Rewound)
+
+    async def snip(self, params: requests.SessionSnip, call: Call) -> results.Snip:
+        session = await self.session(params.session_id)
+        snip_id, freed = await session.snips.snip(params.message_ids, dry_run=bool(params.dry_run))
+        return results.Snip(snip_id=snip_id, tokens_freed=freed)
+
+    async def unsnip(self, params: requests.SessionUnsnip, call: Call) -> Empty:
+        session = await self.session(params.session_id)
+        await session.snips.unsnip(params.snip_id)
+        return Empty()
 
     async def retry(self, params: requests.SessionRef, call: Call) -> results.Sent:
         """Play a turn again that a crash cut short (S4): back to before its prompt, and the same prompt once more."""

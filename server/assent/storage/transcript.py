@@ -231,6 +231,8 @@ def load(path: Path) -> Loaded:
         if isinstance(entry, int):
             loaded.damaged += 1
             continue
+        if entry.type == "session/unsnip":
+            loaded.snipped.difference_update(cast("list[str]", entry.record.get("messageIds") or []))
         if entry.type not in KEPT:
             continue
         message = revive(entry.record)

@@ -266,6 +266,16 @@ class Collapsed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompactSoon:
+    """The conversation is near the mark at which it is summarised; once for each time it gets there."""
+
+    type: Literal["system/compact_soon"] = "system/compact_soon"
+    tokens: int
+    threshold: int
+    would_go: str  # in words for people
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MaxTurnsReached:
     type: Literal["max_turns_reached"] = "max_turns_reached"
     max_turns: int
@@ -337,6 +347,7 @@ Message = (
     | Tombstone
     | Collapsed
     | MaxTurnsReached
+    | CompactSoon
     | Spent
     | Result
 )

@@ -125,8 +125,8 @@ METHODS: tuple[Method, ...] = (
     _client("session/retry", requests.SessionRef, results.Sent, "Run a turn again that a crash cut short.", _IDLE),
     _client("session/context", requests.SessionRef, results.ContextUsage, "Tokens by category.", _SESSION),
     _client("session/cost", requests.SessionRef, results.Cost, "Spend by model.", _SESSION),
-    _client("session/snip", requests.SessionSnip, results.Snip, "Hide messages from the model.", _IDLE, planned=True),
-    _client("session/unsnip", requests.SessionUnsnip, Empty, "Show snipped messages again.", _IDLE, planned=True),
+    _client("session/snip", requests.SessionSnip, results.Snip, "Hide messages from the model.", _IDLE),
+    _client("session/unsnip", requests.SessionUnsnip, Empty, "Show snipped messages again.", _IDLE),
     _client("session/roster", roster.RosterRequest, roster.Roster, "All live sessions and their asks."),
     _client("tool/list", requests.ToolList, results.Tools, "List the tools of a session.", _SESSION),
     _client(

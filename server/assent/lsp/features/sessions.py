@@ -97,6 +97,16 @@ async def rewind(ls: BaseServer, params: requests.SessionRewind, call: Call) -> 
     return await ls.app.sessions.rewind(params, call)
 
 
+@server.feature("assent/session/snip")
+async def snip(ls: BaseServer, params: requests.SessionSnip, call: Call) -> results.Snip:
+    return await ls.app.sessions.snip(params, call)
+
+
+@server.feature("assent/session/unsnip")
+async def unsnip(ls: BaseServer, params: requests.SessionUnsnip, call: Call) -> Empty:
+    return await ls.app.sessions.unsnip(params, call)
+
+
 @server.feature("assent/session/retry")
 async def retry(ls: BaseServer, params: requests.SessionRef, call: Call) -> results.Sent:
     return await ls.app.sessions.retry(params, call)

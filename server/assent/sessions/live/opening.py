@@ -83,6 +83,7 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
         session.updated_at = paths.transcript.stat().st_mtime
     await session.proposals.load()
     session.late.restore(state.get("late"))
+    session.snips.restore(state.get("snips"))
     asks = cast("list[Json]", state.get("asks") or [])
     session.orphans.restore(await anyio.to_thread.run_sync(_asked_in_conversation, paths.transcript, asks))
     for rule in cast("list[str]", state.get("rules") or []):

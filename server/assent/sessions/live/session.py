@@ -30,6 +30,7 @@ from assent.sessions.live.own_commands import run_unasked
 from assent.sessions.live.record import Record
 from assent.sessions.live.repository import RepositorySnapshot
 from assent.sessions.live.saved_proposals import SavedProposals
+from assent.sessions.live.snips import Snips
 from assent.sessions.live.tracked import TrackedWorkspace
 from assent.sessions.live.turns import Turns
 from assent.sessions.slash.commands import session_commands
@@ -111,6 +112,7 @@ class Session:
         self.late = LateDecisions(on_change=self.save_state)
         self.orphans = Orphans(self, deps.proposals)
         self.turns = Turns(self, reopened=reopened)
+        self.snips = Snips(self)
         self.jobs: Jobs | None = deps.jobs(self.id, self._job_changed) if deps.jobs else None
         self.spill = SpillFolder(record.paths.spill)
         self.history = FileHistory(record.paths.history)
@@ -489,6 +491,7 @@ class Session:
                 "queue": [turn.to_json() for turn in self.inbox.unsaid()],
                 "asks": self._left_asks or self.asks.pending("permission"),
                 "late": self.late.to_json(),
+                "snips": self.snips.to_json(),
             }
         )
 

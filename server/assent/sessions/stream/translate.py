@@ -20,6 +20,7 @@ from assent.types.messages import (
     Collapsed,
     CompactBoundary,
     Compacting,
+    CompactSoon,
     Heartbeat,
     HookRan,
     MaxTurnsReached,
@@ -137,6 +138,8 @@ class Translator:
                 yield wire.Notice(level=message.level, text=message.text)
             case Tombstone():
                 yield self._tombstone(message)
+            case CompactSoon():
+                yield wire.CompactSoon(tokens=message.tokens, threshold=message.threshold, would_go=message.would_go)
             case MaxTurnsReached():
                 yield wire.MaxTurnsReached(max_turns=message.max_turns, turn_count=message.turn_count)
             case SystemInit() | Result() | Spent() | StreamEvent() | Collapsed():
