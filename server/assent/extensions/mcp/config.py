@@ -54,6 +54,8 @@ class ServerConfig:
     oauth: OAuthOptions = field(default_factory=OAuthOptions)
     timeout: float | None = None  # seconds a tool call may take
     always_load: bool = False
+    cwd: str = ""  # unset: the folder the session works in
+    disabled: bool = False
     sampling: bool = False  # the user lets this server call the model
     problems: tuple[str, ...] = ()
 
@@ -64,7 +66,7 @@ class ServerConfig:
     @property
     def hash(self) -> str:
         """What an approval covers: command, arguments, names of variables, address, and what supplies headers."""
-        parts = [self.transport, self.command, list(self.args), sorted(self.env), self.url, self.headers_helper]
+        parts = [self.transport, self.command, list(self.args), sorted(self.env), self.url, self.headers_helper, self.cwd]
         return hashlib.sha256(orjson.dumps([*parts, sorted(self.headers)])).hexdigest()
 
     @property
@@ -79,6 +81,8 @@ class ServerConfig:
             lines = ["command: " + " ".join(_quoted(word) for word in (self.command, *self.args))]
         else:
             lines = [f"{self.transport}: {self.url}"]
+        if self.cwd:
+            lines.append(f"runs in: {self.cwd}")
         if self.env:
             lines.append("variables: " + ", ".join(sorted(self.env)))
         if self.headers:
@@ -146,6 +150,8 @@ def read_entry(
             oauth=_oauth(raw.get("oauth", {})),
             timeout=_timeout(raw.get("timeout")),
             always_load=raw.get("alwaysLoad") is True,
+            cwd=texts.one("cwd", raw.get("cwd", "")) if transport == "stdio" else "",
+            disabled=raw.get("disabled") is True,
             sampling=raw.get("sampling") is True and ((scope in OWN_SCOPES) if own is None else own),
             problems=tuple(texts.problems),
         )

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from assent import __version__
@@ -160,7 +161,7 @@ class Server:
             "transport": config.transport,
             "command": config.command,
             "args": list(config.args),
-            "cwd": around.folder,
+            "cwd": str(Path(around.folder, config.cwd)),
             "env": dict(around.environment(config)),
             "url": config.url,
             "headers": dict(config.headers),
@@ -334,6 +335,11 @@ class Server:
     async def close(self) -> None:
         self._closed = True
         await self._disconnect()
+
+    async def rest(self) -> None:
+        """Close the connection until it is needed again."""
+        await self._disconnect()
+        self._say("idle")
 
     def abandon(self) -> None:
         self._closed = True

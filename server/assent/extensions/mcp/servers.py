@@ -77,7 +77,7 @@ class Servers:
     def _judge(self, server: Server, *, withheld: bool) -> None:
         """May it run? Changes its status only when the answer changed."""
         config = server.config
-        if self._approvals.disabled(self.folder, config.name):
+        if config.disabled or self._approvals.disabled(self.folder, config.name):
             if server.status != "disabled":
                 server.set("disabled")
                 self._spawn(server.close())
@@ -258,6 +258,12 @@ class Servers:
         for server in self._servers.values():
             if server.pending is not None and server.pending.what == "tools":
                 self._ask_about(server)
+
+    def rest(self) -> None:
+        """Nobody works here any more: close the connections. What the servers offer stays known."""
+        for server in self._servers.values():
+            if server.status in ("connected", "connecting"):
+                self._spawn(server.rest())
 
     def abandon(self) -> None:
         """The program ends: whoever waits stops waiting. The worker ends the processes."""

@@ -139,6 +139,23 @@ class SettingsFiles:
             unapproved=tuple(item for item in activates if not trust.approves(item)),
         )
 
+    def servers(self, cwd: str, *, trust: FolderTrust, session: Json | None = None) -> list[ServerEntry]:
+        """The MCP servers of all places; of one name the last place's entry counts, whole. Withheld ones are marked."""
+        found: dict[str, ServerEntry] = {}
+        for source in self._sources(cwd, session or {}):
+            project = self._from_project(source)
+            for name, entry in cast("dict[str, Json]", source.values.get("mcpServers", {})).items():
+                items = activation.activated({"mcpServers": {name: entry}}, (), source.file)
+                found[name] = ServerEntry(
+                    name=name,
+                    entry=entry,
+                    source=source.kind,
+                    file=source.file,
+                    own=not project,
+                    approved=not project or all(trust.approves(item) for item in items),
+                )
+        return list(found.values())
+
     def files(self, cwd: str) -> list[Path]:
         """Every file that counts in this folder, whether it exists or not."""
         found = [self.user_file, mcp_file(cwd), project_file(cwd), local_file(cwd), self.policy_file]

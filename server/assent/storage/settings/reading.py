@@ -15,7 +15,7 @@ import orjson
 from assent.storage.settings import check
 from assent.storage.settings.lines import key_lines
 from assent.storage.settings.structure import OWN_ONLY
-from assent.storage.settings.view import BEHAVIOURS, NOT_YET, Problem, Source, SourcedRule
+from assent.storage.settings.view import BEHAVIOURS, Problem, Source, SourcedRule
 from assent.types.blocks import Json
 from assent.types.permissions import RuleSource
 from assent.types.regular_files import RefusedFile, read_regular
@@ -67,8 +67,6 @@ def checked(raw: Json, kind: RuleSource, file: str, parse_rule: ParseRule | None
         _WHOLE_ENTRY.sub(r"\1", problem.key) if check.UNKNOWN not in problem.text else problem.key for problem in found
     }
     values = cast("Json", _pruned(raw, bad, ""))
-    ignored = [key for key in values if key in NOT_YET and values[key] and key not in bad]
-    found += [Problem(file=file, key=key, text="is not supported yet and has no effect") for key in ignored]
     rules: list[SourcedRule] = []
     permissions = values.get("permissions")
     if isinstance(permissions, dict):

@@ -189,6 +189,7 @@ class McpServer(Part, frozen=True):
     )
     always_load: Annotated[bool, _doc("Its tools are never deferred; the start waits up to 5 s for it.")] = False
     disabled: Annotated[bool, _doc("Keep the entry, but do not start it.")] = False
+    sampling: Annotated[bool, _doc("Let this server ask the model. Counts in your own settings only.")] = False
 
 
 class Plugins(Part, frozen=True):

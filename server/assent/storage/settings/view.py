@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from assent.storage.settings.structure import SettingsFile
 
 Behaviour = Literal["allow", "ask", "deny"]
-NOT_YET = frozenset({"mcpServers"})
-"""Keys that are kept for what is still to come. Whoever sets one is told that nothing reads it."""
 BEHAVIOURS: tuple[Behaviour, ...] = ("deny", "ask", "allow")
 
 
@@ -42,6 +40,18 @@ class HookEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerEntry:
+    """One entry of `mcpServers`, as it stands in its file. What it means is decided by `extensions.mcp`."""
+
+    name: str
+    entry: Json
+    source: RuleSource
+    file: str
+    own: bool  # the user wrote it, not a project
+    approved: bool  # trust does not withhold it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     file: str
     key: str
@@ -51,8 +61,6 @@ class Problem:
 
     @property
     def hint(self) -> str:
-        if self.key in NOT_YET:
-            return "Take it out, or leave it for a version that reads it."
         return "Correct that key; the rest of the file applies."
 
     def __str__(self) -> str:
