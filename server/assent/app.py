@@ -5,12 +5,15 @@ to ask and no editor. Neither imports anything heavy: `App.warm_up` does that in
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
+
+import msgspec
 
 from assent.context.microcompact import endpoint_edit
 from assent.context.thresholds import thresholds
@@ -41,6 +44,7 @@ from assent.permissions.shell import judge as shell
 from assent.sessions.definitions import Definitions
 from assent.sessions.deps import Judgement, SessionDeps
 from assent.sessions.hub import Sessions
+from assent.sessions.mcp import Mcp
 from assent.sessions.session_hooks import SessionHooks
 from assent.sessions.slash.commands import RESERVED, built_in_rows, file_rows
 from assent.storage import paths
@@ -50,17 +54,20 @@ from assent.storage.trust import EVERYTHING, UNTRUSTED, TrustStore
 from assent.text.positions import Encoding
 from assent.tools.files.workspace import DiskWorkspace
 from assent.tools.process import sandbox
+from assent.tools.process.environment import child_environment
 from assent.tools.process.fence import Fences
 from assent.tools.process.jobs import ShellJobs
 from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool, Summarise
 from assent.types.blocks import Json
-from assent.types.errors import ProtocolError
 from assent.types.hooks import HookEvent
 from assent.types.permissions import Action, Ask, Decision, Deny
 from assent.types.ports import CallModel, ToolCall, Workspace
 from assent.types.private_files import tighten
+from assent.types.programs import user_path
 from assent.types.usage import Usage
+from assent.wire.events import McpChanged
+from assent.wire.extensions import McpServerState
 
 if TYPE_CHECKING:
     from assent.acp.host import Host as AcpHost
@@ -105,8 +112,7 @@ def build(client: "Client", editor: ClientEdits, *, options: Options) -> "Backen
         trust=app.trust,
         status=app.status,
         explain=app.explain,
-        mcp_servers=app.mcp_servers,
-        mcp_restart=app.mcp_restart,
+        mcp=app.mcp,
         running=app,
         warm_up=app.warm_up,
     )
@@ -161,6 +167,16 @@ class App:
         self._all_hooks = AllHooks(self.hooks, self.session_hooks.runner)
         self._fences = Fences(home=self._home, own=_own_dirs())
         self.disk = DiskWorkspace()
+        self._mcp_news: set[str] = set()
+        self.mcp = Mcp(
+            settings=self.settings,
+            trust=self.trust,
+            data_dir=paths.data_dir(),
+            config_dir=paths.config_dir(),
+            environment=lambda: child_environment({**os.environ, "PATH": user_path()}, secrets=self.models.secrets()),
+            roots=roots,
+            changed=self._mcp_changed,
+        )
         self.editor = Editor(client, self.disk, encoding=encoding, snapshot=self._snapshot)
         self.sessions = Sessions(self._session_deps())
         self._watching: asyncio.Task[None] | None = None
@@ -179,6 +195,7 @@ class App:
             self._watching.cancel()
         await self.sessions.__aexit__(kind, error, trace)
         await self.session_hooks.aclose()
+        await self.mcp.aclose()
         await self.models.aclose()
 
     def add_hook(self, event: HookEvent, run: HookFunction, *, matcher: str = "", timeout: float = 60.0) -> None:
@@ -226,14 +243,23 @@ class App:
         return answer
 
     def mcp_servers(self, cwd: str) -> list[Json]:
-        """What the settings name. None of them is started: the client for MCP is still to come."""
-        named = self.settings.load(cwd, trust=self.trust.of(cwd)).get("mcpServers", {})
-        return [{"name": name, "status": "unsupported"} for name in named]
+        """[{name, status}], as a new session lists them."""
+        return [{"name": server["name"], "status": server["status"]} for server in self.mcp.list(cwd)]
 
-    async def mcp_restart(self, name: str, cwd: str) -> None:
-        if all(server["name"] != name for server in self.mcp_servers(cwd)):
-            raise ProtocolError("invalidParams", f"There is no MCP server {name}", hint="assent/mcp/list names them.")
-        raise ProtocolError("unsupported", "MCP servers are not supported yet", hint="The setting has no effect.")
+    def _mcp_changed(self, folder: str) -> None:
+        """One event for many changes, to the sessions of the folder."""
+        if folder in self._mcp_news:
+            return
+        self._mcp_news.add(folder)
+
+        def publish() -> None:
+            self._mcp_news.discard(folder)
+            event = McpChanged(msgspec.convert(self.mcp.list(folder), list[McpServerState]))
+            for session in list(self.sessions.live.values()):
+                if session.cwd == folder and not session.closed:
+                    session.publish(event)
+
+        asyncio.get_running_loop().call_later(0.05, publish)
 
     # --- wiring ------------------------------------------------------------------------------------------------------
 
@@ -281,6 +307,7 @@ class App:
                 for agent in self.definitions.of(cwd).usable_agents
             ],
             mcp_servers=self.mcp_servers,
+            mcp=self.mcp,
             parse_rule=parse_rule,
             judging=self._judging,
             session_hooks=self.session_hooks,

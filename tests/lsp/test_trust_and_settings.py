@@ -157,28 +157,26 @@ async def test_status_follows_a_settings_file_that_breaks_and_is_mended(connect:
     await client.stop()
 
 
-async def test_mcp_servers_are_named_with_the_word_that_nothing_starts_them(connect: Connect, place: Path) -> None:
+async def test_a_project_s_mcp_servers_are_listed_once_it_is_trusted_and_wait_for_approval(
+    connect: Connect, place: Path
+) -> None:
     folder = project_settings(place, "eager", {"hooks": {"Stop": [{"hooks": []}]}})
     (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"files": {"command": "sh"}}}))
     client = await connect(assent={"client": {}}, root=folder, home=place / "eager-home")
     client.answers["window/showMessageRequest"] = lambda params: None
     status = await client.wait_notification("assent/status")
     assert ".mcp.json: mcpServers (files)" in status["trust"][0]["withheld"]
-    texts = [warning["text"] for warning in status["warnings"]]
-    assert len(texts) == 1 and "is not supported yet" in texts[0]
-    assert ".mcp.json:1: mcpServers" in texts[0]
     assert await client.request("assent/mcp/list", {}) == {"servers": []}
-    start = len(client.heard)
-    session = (await client.request("assent/session/new", {}))["sessionId"]
-    notice = await client.wait_event("notice", session_id=session, after=start)
-    assert "is not supported yet" in notice["event"]["text"]
     await trust(client, folder)
-    known = [{"name": "files", "status": "unsupported"}]
-    assert await client.request("assent/mcp/list", {}) == {"servers": known}
+    known = [{"name": "files", "status": "needsApproval"}]
+    listed = (await client.request("assent/mcp/list", {}))["servers"]
+    assert [(server["name"], server["status"], server["shown"]) for server in listed] == [
+        ("files", "needsApproval", "command: sh")
+    ]
     assert (await client.request("assent/session/new", {}))["mcpServers"] == known
     with pytest.raises(RpcError) as refused:
         await client.request("assent/mcp/restart", {"name": "files"})
-    assert refused.value.kind == "unsupported"
+    assert refused.value.kind == "invalidRequest"
     with pytest.raises(RpcError) as unknown:
         await client.request("assent/mcp/restart", {"name": "others"})
     assert unknown.value.kind == "invalidParams"

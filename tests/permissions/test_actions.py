@@ -48,7 +48,14 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     ("Symbols", {"query": "x"}),
     ("Glob", {"pattern": "*"}),
 ]
-BESIDES = {"Skill", "Snip", "StructuredOutput"}  # made for a session that has a use for them
+BESIDES = {
+    "Skill",
+    "Snip",
+    "StructuredOutput",
+    "ToolSearch",
+    "ListMcpResources",
+    "ReadMcpResource",
+}  # made for a session that has a use for them
 
 
 def absolute(paths: tuple[str, ...]) -> list[str]:

@@ -233,18 +233,6 @@ def test_every_key_of_the_schema_can_be_set_and_read_back(place: Place) -> None:
     assert dict(place.load().values) == values
 
 
-@pytest.mark.parametrize("where", ["user", "project", "local", "policy"])
-def test_mcp_servers_are_named_as_having_no_effect_yet(place: Place, where: str) -> None:
-    path = place.write(where, '{"hooks": {"Stop": [{}]}, "mcpServers": {"files": {"command": "x"}}, "maxTurns": 3}')
-    settings = place.load()
-    assert [str(problem) for problem in settings.problems] == [
-        f"{path}:1: mcpServers: is not supported yet and has no effect",
-    ]
-    assert settings.get("maxTurns") == 3
-    place.write(where, {"hooks": {}, "mcpServers": {}})
-    assert place.load().problems == ()
-
-
 def test_mcp_json_is_withheld_until_the_folder_is_trusted(place: Place) -> None:  # P14
     file = place.cwd / ".mcp.json"
     file.write_text(json.dumps({"mcpServers": {"evil": {"command": "sh"}}, "enableAllProjectMcpServers": True}))
@@ -252,9 +240,7 @@ def test_mcp_json_is_withheld_until_the_folder_is_trusted(place: Place) -> None:
     assert restricted.withheld == (".mcp.json: mcpServers (evil)",)
     assert restricted.get("mcpServers") is None
     assert list(place.load().get("mcpServers")) == ["evil"]
-    assert [str(problem) for problem in place.load().problems] == [
-        f"{file}:1: mcpServers: is not supported yet and has no effect"
-    ]
+    assert place.load().problems == ()
     file.write_text("{")
     assert ".mcp.json" in str(place.load().problems[0])
     assert file in place.files.files(str(place.cwd))

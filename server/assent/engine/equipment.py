@@ -10,6 +10,7 @@ from assent.tools.tool import AnyTool
 from assent.types.messages import SystemInit
 
 OWN_TOOLS = frozenset({"Snip", "StructuredOutput"})  # the engine's: they touch nothing outside the conversation
+SERVER_TOOLS = "mcp__"
 NEEDS_A_PERSON = frozenset({"AskUserQuestion"})
 
 
@@ -20,11 +21,12 @@ def equip(turn: Turn, allowed: tuple[str, ...] | None = None) -> None:
     """
     config = turn.config
     offered = turn.source_tools()
-    tools: list[AnyTool] = [*offered]
-    if tools and config.source == "main":
+    tools: list[AnyTool] = [tool for tool in offered if not tool.name.startswith(SERVER_TOOLS)]
+    if offered and config.source == "main":
         tools.append(Snip())
     if config.json_schema is not None:
         tools.append(StructuredOutput(config.json_schema))
+    tools += [tool for tool in offered if tool.name.startswith(SERVER_TOOLS)]  # last: more of them may come (T9)
     turn.offered, turn.allowed = offered, allowed
     turn.tools = {
         tool.name: tool

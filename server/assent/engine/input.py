@@ -116,7 +116,7 @@ async def _attach_mentions(turn: Turn, result: Input) -> None:
     if "Read" not in turn.tools:
         return
     text = "\n".join(str(block.get("text", "")) for block in result.blocks if block.get("type") == "text")
-    wanted = mentions(text)
+    wanted = await _without_resources(turn, result, mentions(text))
     if not wanted:
         return
     turn.marks_before = dict(turn.app.read_files)
@@ -147,6 +147,30 @@ async def _attach_mentions(turn: Turn, result: Input) -> None:
                 timestamp=turn.services.now(),
             )
         )
+
+
+async def _without_resources(
+    turn: Turn, result: Input, wanted: list[tuple[str, int | None, int | None]]
+) -> list[tuple[str, int | None, int | None]]:
+    """Attach what `@server:scheme://path` names, and give back the mentions that are files."""
+    if turn.services.mentioned is None:
+        return wanted
+    files: list[tuple[str, int | None, int | None]] = []
+    for path, offset, limit in wanted:
+        found = await turn.services.mentioned(path) if ":" in path and "://" in path else None
+        if found is None:
+            files.append((path, offset, limit))
+            continue
+        result.attachments.append(
+            Attachment(
+                uuid=turn.services.new_id(),
+                kind="resource",
+                content=(text_block(f"The user mentioned {path}:"), text_block(found)),
+                data={"path": path},
+                timestamp=turn.services.now(),
+            )
+        )
+    return files
 
 
 def _spill_pastes(turn: Turn, result: Input) -> None:

@@ -121,6 +121,7 @@ class Services(ToolServices):
     memory: MemorySource | None = None
     auto_memory: AutoMemory | None = None  # where `memory` and `dream` keep what they find (L13)
     system_context: Callable[[], Awaitable[str]] | None = None  # git status and the like, frozen at the first turn
+    mentioned: Callable[[str], Awaitable[str | None]] | None = None  # the text of a mention that is no file (T9)
     attachment_sources: Sequence[AttachmentSource] = ()
     hooks: Hooks = field(default_factory=NoHooks)  # run at every event point
 

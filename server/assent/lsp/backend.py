@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assent.editor.editor import Editor
     from assent.lsp.client import Client
     from assent.sessions.hub import Sessions
+    from assent.sessions.mcp import Mcp
     from assent.storage.settings import SettingsFiles
     from assent.storage.trust import TrustStore
 
@@ -30,8 +31,7 @@ class Backend:
     trust: "TrustStore"
     status: Callable[[], Json]  # the part of `assent/status` that only the app knows: model, offline, credentials, …
     explain: Callable[[Json], Awaitable[Json]]  # `assent/permission/explain`, shared with the command line
-    mcp_servers: Callable[[str], list[Json]]  # [{name, status}] of the servers configured for a folder
-    mcp_restart: Callable[[str, str], Awaitable[None]]  # (name, folder)
+    mcp: "Mcp"  # the configured MCP servers of every folder
     running: AbstractAsyncContextManager[Any]
     """While entered, sessions can run and files are watched. Leaving ends turns and every process; about a second."""
     warm_up: Callable[[], None]  # imports what the first turn needs; runs in a thread and may take seconds

@@ -16,6 +16,7 @@ from assent.engine.past import Past
 from assent.engine.query_engine import QueryEngine
 from assent.engine.services import Services
 from assent.sessions.definitions import Definitions
+from assent.sessions.mcp import Mcp
 from assent.sessions.session_hooks import SessionHooks
 from assent.storage.journal import Disk
 from assent.storage.settings import Settings, SettingsFiles
@@ -132,6 +133,7 @@ class SessionDeps:
     definitions: Definitions | None = None  # commands, skills and agents of files
     request: Callable[[str, Json], Awaitable[Json]] = _no_request  # a request of the wire; the hub sets it
     mcp_servers: Callable[[str], Sequence[Json]] = lambda _cwd: ()  # {name, status}
+    mcp: Mcp | None = None
     parse_rule: Callable[[str], object] = lambda _rule: None  # raises ValueError on a rule that cannot be used
     judging: Callable[[str, ToolCall], None] = lambda _session, _call: None  # called before each decision
     session_hooks: SessionHooks | None = None  # for the events that no turn fires

@@ -5,6 +5,7 @@ be connected; a turn waits for none of them.
 """
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,8 @@ from assent.types.errors import ToolError
 from assent.types.mcp import McpCall, McpPrompt
 from assent.types.ports import HandleElicitation
 
+_REFRESH_SECONDS = 0.25  # how often the configuration is looked at while tools are asked for
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginServer:
@@ -50,11 +53,15 @@ class SessionServers:
         self.offer = offer
         self._tools = McpTools(offer)
         self._own: tuple[AnyTool, ...] = (ToolSearch(offer), ListMcpResources(offer), ReadMcpResource(offer))
+        self._refreshed = time.monotonic()
         self.detach: Callable[[], None] = lambda: None
 
     def tools(self) -> Sequence[AnyTool]:
         """Ours first, then what the servers offer: a tool that is loaded later comes last."""
-        self.servers.refresh()
+        now = time.monotonic()
+        if now - self._refreshed > _REFRESH_SECONDS:
+            self._refreshed = now
+            self.servers.refresh()
         if not self.servers.listed():
             return ()
         return (*self._own, *self._tools.current())
@@ -197,7 +204,6 @@ class Mcp:
     def _read(self, cwd: str) -> Configured:
         servers: list[ServerConfig] = []
         rejected: list[Rejected] = []
-        withheld: set[str] = set()
 
         def take(entry: ServerConfig | Rejected) -> None:
             if isinstance(entry, ServerConfig):
@@ -206,14 +212,10 @@ class Mcp:
                 rejected.append(entry)
 
         for each in self.settings.servers(cwd, trust=self.trust.of(cwd)):
-            scope = cast("Scope", each.source)
-            take(
-                read_entry(
-                    each.name, each.entry, scope=scope, source=each.file, variables=os.environ, own=each.own
-                )
-            )
             if not each.approved:
-                withheld.add(each.name)
+                continue  # trust is asked about it first; see `activation`
+            scope = cast("Scope", each.source)
+            take(read_entry(each.name, each.entry, scope=scope, source=each.file, variables=os.environ, own=each.own))
         for plugin in self.plugins(cwd):
             variables = {**os.environ, "CLAUDE_PLUGIN_ROOT": plugin.root, "CLAUDE_PLUGIN_DATA": plugin.data}
             variables |= {"PLUGIN_ROOT": plugin.root, "PLUGIN_DATA": plugin.data}
@@ -221,7 +223,7 @@ class Mcp:
             take(read_entry(name, plugin.entry, scope="plugin", source=plugin.file, variables=variables))
         for name, entry in self._client.get(cwd, {}).items():
             take(read_entry(name, entry, scope="client", source="client", variables=os.environ, lenient=True))
-        return Configured(servers=servers, rejected=rejected, withheld=frozenset(withheld))
+        return Configured(servers=servers, rejected=rejected)
 
     def _environment(self, config: ServerConfig, folder: str) -> Mapping[str, str]:
         base = self.environment()

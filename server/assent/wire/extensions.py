@@ -183,6 +183,10 @@ class McpServerState(Wire):
     error: str | None = None
     stderr_tail: str | None = None
     hash: str | None = None  # of what `assent/mcp/approve` would approve
+    shown: str | None = None  # its whole configuration in words, for a person
+    change: str | None = None  # what is to be approved: the configuration, or the difference to what was approved
+    problems: list[str] | None = None  # what is odd about its entry
+    url: str | None = None  # the address to open, in the answer of `assent/mcp/signIn`
 
 
 class McpServers(Wire):
@@ -190,10 +194,14 @@ class McpServers(Wire):
 
 
 class McpRef(Wire):
-    """Names one server; `hash` is of the configuration that was shown, and only `approve` needs it."""
+    """Names one server; `hash` is of the configuration that was shown, and only `approve` needs it.
+
+    `redirect` is for `signIn`: the address that the browser was sent to, where it could not reach us.
+    """
 
     name: Name
     hash: str | None = None
+    redirect: str | None = None
     session_id: Id | None = None
     cwd: Path | None = None
 

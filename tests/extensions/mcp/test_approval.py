@@ -36,19 +36,6 @@ async def test_a_project_s_server_runs_only_after_its_configuration_was_approved
     assert pid.exists()
 
 
-async def test_an_untrusted_folder_s_server_cannot_be_approved(scene: Stage) -> None:
-    scene.add("plain", entry(), "project")
-    scene.withheld = frozenset({"plain"})
-    person = Person(APPROVE)
-    scene.servers.attach(person)
-    scene.servers.begin()
-    assert scene.status("plain") == "needsApproval"
-    with pytest.raises(ProtocolError) as refused:
-        scene.servers.approve("plain", listed(scene)["hash"])
-    assert refused.value.kind == "untrusted"
-    assert person.asked == []
-
-
 async def test_a_person_is_asked_once_and_their_yes_is_kept(scene: Stage) -> None:
     scene.add("plain", entry(), "project")
     person = Person(APPROVE)

@@ -90,7 +90,9 @@ def redirected(address: str) -> str:
     """Where the authorization server sends the browser, without going there."""
 
     class Stay(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_: object) -> None: ...
+        def redirect_request(
+            self, req: object, fp: object, code: int, msg: str, headers: object, newurl: str
+        ) -> None: ...
 
     try:
         urllib.request.build_opener(Stay).open(address, timeout=30)

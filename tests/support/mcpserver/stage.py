@@ -38,7 +38,6 @@ class Stage:
         self.folder = str(place / "project")
         (place / "project").mkdir(parents=True, exist_ok=True)
         self.entries: dict[str, tuple[Scope, dict[str, Any]]] = {}
-        self.withheld: frozenset[str] = frozenset()
         self.slept: list[float] = []
         self.changes: list[str] = []
         self.folders = self.make()
@@ -75,7 +74,6 @@ class Stage:
         return Configured(
             servers=[entry for entry in read if isinstance(entry, ServerConfig)],
             rejected=[entry for entry in read if isinstance(entry, Rejected)],
-            withheld=self.withheld,
         )
 
     @property

@@ -169,16 +169,25 @@ export interface McpServerState {
   stderrTail?: string;
   /** of what `assent/mcp/approve` would approve */
   hash?: string;
+  /** its whole configuration in words, for a person */
+  shown?: string;
+  /** what is to be approved: the configuration, or the difference to what was approved */
+  change?: string;
+  /** what is odd about its entry */
+  problems?: string[];
+  /** the address to open, in the answer of `assent/mcp/signIn` */
+  url?: string;
 }
 
 export interface McpServers {
   servers: McpServerState[];
 }
 
-/** Names one server; `hash` is of the configuration that was shown, and only `approve` needs it. */
+/** Names one server; `hash` is of the configuration that was shown, and only `approve` needs it. `redirect` is for `signIn`: the address that the browser was sent to, where it could not reach us. */
 export interface McpRef {
   name: string;
   hash?: string;
+  redirect?: string;
   sessionId?: string;
   cwd?: string;
 }

@@ -822,14 +822,21 @@
 ---@field error? string
 ---@field stderrTail? string
 ---@field hash? string of what `assent/mcp/approve` would approve
+---@field shown? string its whole configuration in words, for a person
+---@field change? string what is to be approved: the configuration, or the difference to what was approved
+---@field problems? string[] what is odd about its entry
+---@field url? string the address to open, in the answer of `assent/mcp/signIn`
 
 ---@class assent.wire.McpServers
 ---@field servers assent.wire.McpServerState[]
 
 --- Names one server; `hash` is of the configuration that was shown, and only `approve` needs it.
+---
+--- `redirect` is for `signIn`: the address that the browser was sent to, where it could not reach us.
 ---@class assent.wire.McpRef
 ---@field name string
 ---@field hash? string
+---@field redirect? string
 ---@field sessionId? string
 ---@field cwd? string
 

@@ -66,7 +66,15 @@ class ServerConfig:
     @property
     def hash(self) -> str:
         """What an approval covers: command, arguments, names of variables, address, and what supplies headers."""
-        parts = [self.transport, self.command, list(self.args), sorted(self.env), self.url, self.headers_helper, self.cwd]
+        parts = [
+            self.transport,
+            self.command,
+            list(self.args),
+            sorted(self.env),
+            self.url,
+            self.headers_helper,
+            self.cwd,
+        ]
         return hashlib.sha256(orjson.dumps([*parts, sorted(self.headers)])).hexdigest()
 
     @property

@@ -131,12 +131,12 @@ class Server:
 
     def connect(self, *, sign_in: bool = False) -> "asyncio.Task[None]":
         if self._connecting is None or self._connecting.done():
+            self._say("connecting")
             self._connecting = asyncio.create_task(self._connect(sign_in), name=f"connecting {self.config.name}")
             self._connecting.add_done_callback(_looked_at)
         return self._connecting
 
     async def _connect(self, sign_in: bool) -> None:
-        self._say("connecting")
         try:
             said: Json = await self._around.pipe.request(
                 "connect", server=self.key, config=self._worker_config(sign_in)

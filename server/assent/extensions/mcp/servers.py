@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -28,11 +28,10 @@ ACCEPT, KEEP_OUT = "Accept the change", "Keep the tools switched off"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
-    """What the configuration says now, in order. `trusted` is whether the folder's own servers may be considered."""
+    """What the configuration says now, in order, without what an untrusted folder brings."""
 
     servers: Sequence[ServerConfig] = ()
     rejected: Sequence[Rejected] = ()
-    withheld: frozenset[str] = field(default_factory=frozenset[str])  # names of servers that trust would activate
 
 
 class Servers:
@@ -71,10 +70,10 @@ class Servers:
             if server is None:
                 server = Server(config, self._around)
             self._servers[config.name] = server
-            self._judge(server, withheld=config.name in configured.withheld)
+            self._judge(server)
         self._servers = {config.name: self._servers[config.name] for config in configured.servers}
 
-    def _judge(self, server: Server, *, withheld: bool) -> None:
+    def _judge(self, server: Server) -> None:
         """May it run? Changes its status only when the answer changed."""
         config = server.config
         if config.disabled or self._approvals.disabled(self.folder, config.name):
@@ -82,15 +81,14 @@ class Servers:
                 server.set("disabled")
                 self._spawn(server.close())
             return
-        if not config.own and (withheld or not self._approvals.approved(self.folder, config.name, config.hash)):
+        if not config.own and not self._approvals.approved(self.folder, config.name, config.hash):
             before = self._approvals.shown(self.folder, config.name)
             text = difference(before, config.shown) if before else config.shown
             pending = Pending(hash=config.hash, text=text, what="configuration")
             if server.pending != pending:
                 reason = "its configuration changed" if before else "nobody approved it yet"
-                server.set("needsApproval", "the folder is not trusted" if withheld else reason, pending)
-            if not withheld:
-                self._ask_about(server)
+                server.set("needsApproval", reason, pending)
+            self._ask_about(server)
             return
         if server.status == "disabled" or (server.pending is not None and server.pending.what == "configuration"):
             self._servers[config.name] = server = Server(config, self._around)
@@ -158,8 +156,6 @@ class Servers:
         pending = server.pending
         if pending is None:
             raise ProtocolError("invalidRequest", f"There is nothing to approve for {name}")
-        if server.error == "the folder is not trusted":
-            raise ProtocolError("untrusted", "Trust the folder first", hint="assent/trust/set")
         if hash != pending.hash:
             raise ProtocolError(
                 "staleTrust", f"The MCP server {name} is not what was shown", hint="Show `change` of assent/mcp/list."

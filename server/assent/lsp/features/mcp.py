@@ -12,12 +12,34 @@ HOME = str(Path.home())  # where only the user's own settings count
 
 @server.feature("assent/mcp/list")
 async def list_servers(ls: BaseServer, params: extensions.McpList) -> Json:
-    return {
-        "servers": ls.app.mcp_servers(await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=HOME))
-    }
+    folder = await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=HOME)
+    return {"servers": ls.app.mcp.list(folder)}
 
 
 @server.feature("assent/mcp/restart")
 async def restart(ls: BaseServer, params: extensions.McpRef) -> Json:
-    await ls.app.mcp_restart(params.name, await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=HOME))
-    return {}
+    return {"server": await ls.app.mcp.restart(params.name, await _folder(ls, params))}
+
+
+@server.feature("assent/mcp/enable")
+async def enable(ls: BaseServer, params: extensions.McpRef) -> Json:
+    return {"server": ls.app.mcp.enable(params.name, await _folder(ls, params))}
+
+
+@server.feature("assent/mcp/disable")
+async def disable(ls: BaseServer, params: extensions.McpRef) -> Json:
+    return {"server": ls.app.mcp.disable(params.name, await _folder(ls, params))}
+
+
+@server.feature("assent/mcp/approve")
+async def approve(ls: BaseServer, params: extensions.McpRef) -> Json:
+    return {"server": ls.app.mcp.approve(params.name, await _folder(ls, params), params.hash)}
+
+
+@server.feature("assent/mcp/signIn")
+async def sign_in(ls: BaseServer, params: extensions.McpRef) -> Json:
+    return {"server": await ls.app.mcp.sign_in(params.name, await _folder(ls, params), params.redirect)}
+
+
+async def _folder(ls: BaseServer, params: extensions.McpRef) -> str:
+    return await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=HOME)

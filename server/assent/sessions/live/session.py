@@ -16,7 +16,8 @@ import msgspec
 
 from assent.editor.proposals import Origin, Review
 from assent.engine.config import EngineConfig
-from assent.engine.services import Services
+from assent.engine.services import McpClient, Services
+from assent.extensions.commands import Command
 from assent.extensions.hooks.exported import with_exported
 from assent.sessions.asking.answers import LastingRules
 from assent.sessions.asking.asks import Asks, elicited
@@ -33,6 +34,7 @@ from assent.sessions.live.saved_proposals import SavedProposals
 from assent.sessions.live.snips import Snips
 from assent.sessions.live.tracked import TrackedWorkspace
 from assent.sessions.live.turns import Turns
+from assent.sessions.mcp import SessionServers, read_mention
 from assent.sessions.slash.commands import session_commands
 from assent.sessions.slash.skills import SessionSkills
 from assent.sessions.stream.event_log import EventLog
@@ -150,9 +152,11 @@ class Session:
             jobs=self.jobs,
             spill=self.spill,
             tools=self.tools,
-            commands=lambda: session_commands(self),
+            commands=self._commands,
             skill_text=self._skill_text,
             attachment_sources=(*provided.attachment_sources, self.skills.hits),
+            mcp_clients=self._mcp_clients,
+            mentioned=self._mentioned,
             can_use_tool=self.gate.can_use_tool,
             handle_elicitation=self.elicit,
             transcript=self.record,
@@ -259,10 +263,25 @@ class Session:
             made = self.deps.tools(self.cwd, self.judgement)
             skills = (Skill(self.skills.port()),) if self.deps.definitions is not None else ()
             self._tools = (*made, *skills)
-        return self._tools
+        servers = self.mcp
+        return self._tools if servers is None else (*self._tools, *servers.tools())
 
     def tool(self, name: str) -> AnyTool | None:
         return next((tool for tool in self.tools() if tool.name == name), None)
+
+    @property
+    def mcp(self) -> SessionServers | None:
+        """The MCP servers of its folder (T9); None in a program that has none."""
+        return self.deps.mcp.session(self.id, self.cwd, self.elicit) if self.deps.mcp is not None else None
+
+    def _commands(self) -> Sequence[Command]:
+        return (*session_commands(self), *(self.mcp.commands() if self.mcp is not None else ()))
+
+    def _mcp_clients(self) -> Sequence[McpClient]:
+        return self.mcp.clients() if self.mcp is not None else ()
+
+    async def _mentioned(self, mention: str) -> str | None:
+        return await read_mention(self.mcp, mention) if self.mcp is not None else None
 
     def judgement(self) -> Judgement:
         tools, trust = self.tools(), self.deps.trust.of(self.cwd)
@@ -520,6 +539,8 @@ class Session:
 
     async def close_children(self) -> None:
         self.repository.close()
+        if self.deps.mcp is not None:
+            self.deps.mcp.leave(self.id)
         await self.turns.close_engine()
         if self.jobs is not None:
             await self.jobs.close()

@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import orjson
 
@@ -35,7 +35,16 @@ from assent.storage.settings.reading import (
     read_file,
     without_own_only,
 )
-from assent.storage.settings.view import Behaviour, HookEntry, Problem, Settings, Source, SourcedRule, merge
+from assent.storage.settings.view import (
+    Behaviour,
+    HookEntry,
+    Problem,
+    ServerEntry,
+    Settings,
+    Source,
+    SourcedRule,
+    merge,
+)
 from assent.storage.settings.view import strictest_first as _strictest_first
 from assent.storage.trust import FolderTrust
 from assent.types.blocks import Json
