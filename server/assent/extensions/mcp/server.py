@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from assent import __version__
 from assent.extensions.mcp.config import ServerConfig
 from assent.extensions.mcp.pipe import Answer, Pipe, WorkerError
 from assent.extensions.mcp.results import LONGEST_INSTRUCTIONS, spec_of
@@ -176,7 +175,6 @@ class Server:
             "roots": list(around.roots()),
             "era": self.known.era if self.known is not None else "",
             "credentials": around.credentials,
-            "clientVersion": __version__,
             "signIn": sign_in,
         }
 

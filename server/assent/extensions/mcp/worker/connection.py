@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
+from importlib import metadata
 from typing import Any, Literal, cast
 
 import anyio
@@ -33,6 +34,7 @@ sdk_session.DISCOVER_TIMEOUT_SECONDS = PROBE_SECONDS  # a server that ignores th
 
 current_call: ContextVar[int | None] = ContextVar("current_call", default=None)
 log = logging.getLogger(__name__)
+_VERSION = metadata.version("assent-lsp")
 
 
 class Failed(Exception):
@@ -124,7 +126,7 @@ class Connection:
         async with Client(
             transport,
             mode="legacy" if self.config.get("era") == "legacy" else "auto",
-            client_info=types.Implementation(name="assent", version=str(self.config.get("clientVersion", ""))),
+            client_info=types.Implementation(name="assent", version=_VERSION),
             sampling_callback=self._sample if self.config.get("sampling") else None,
             list_roots_callback=self._list_roots,
             elicitation_callback=self._elicit,
