@@ -45,6 +45,8 @@ AIMS = {
     "hidden extra calls in a turn": Aim(limit=0),
     "cache-read share over a 20-step turn, of what could be": Aim(limit=95, least=True),
     "a step at 500, CPU; floor: at 10": Aim(limit=1.5, of="ratio"),
+    "  added to the first prompt": Aim(limit=15),
+    "  added to initialize": Aim(limit=2),
     # deciding and searching
     "Decision, median, 200-character command": Aim(limit=1),
     "Decision, p99, 200-character command": Aim(limit=5),

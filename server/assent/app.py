@@ -206,6 +206,9 @@ class App:
         """Load what the first turn needs: the model's SDK and the shell grammar. Runs in a thread."""
         from assent.permissions.shell.syntax.grammar import warm_up as load_grammar
 
+        for root in self._roots():
+            self.definitions.load_now(root)
+            self.definitions.memory.load_now(root)
         load_grammar()
         tighten(paths.data_dir())
         if self._roots():  # before a workspace is known, nobody can say that the fence's program is not one of its own
