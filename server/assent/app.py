@@ -338,7 +338,7 @@ class App:
         """What the settings and the models say of an engine, beside what the user chose for the session."""
         wanted = cast("dict[str, bool]", settings.get("backgroundCalls", {}))
         return replace(
-            config,
+            self._styled(config, settings),
             small_model=settings.get("smallModel") or self.models.small_model,
             memory=settings.typed.memory,
             background_calls=frozenset(call for call in BACKGROUND_CALLS if wanted.get(call)),
@@ -347,6 +347,16 @@ class App:
             persistent=settings.typed.persistent_retry,
             key_source=self.models.credentials.source,
         )
+
+    def _styled(self, config: EngineConfig, settings: Settings) -> EngineConfig:
+        """With the output style that the settings name; a prompt that the caller gave stays as it is."""
+        style = self.definitions.of(config.cwd).style(str(settings.get("outputStyle") or ""))
+        if style is None or not style.prompt or config.custom_system_prompt is not None:
+            return config
+        if not style.keep_coding_instructions:
+            return replace(config, custom_system_prompt=style.prompt)
+        layers = [layer for layer in (style.prompt, config.append_system_prompt) if layer]
+        return replace(config, append_system_prompt="\n\n".join(layers))
 
     def _summariser(self, session_id: str, cwd: str) -> Summarise | None:
         wanted = cast("dict[str, bool]", self.settings.load(cwd, trust=self.trust.of(cwd)).get("backgroundCalls", {}))

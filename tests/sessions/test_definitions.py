@@ -226,3 +226,14 @@ async def test_the_conversation_can_be_copied_and_written_into_a_file(app: App, 
     assert "exists already" in await said(app, session, "/export talk.md")
     assert "outside" in await said(app, session, "/export ../talk.md")
     assert "nothing to go back to" in await said(app, session, "/rewind")
+
+
+async def test_an_output_style_is_chosen_by_name_and_reaches_the_system_prompt(
+    app: App, home: Path, write: Write
+) -> None:
+    write("~/.claude/output-styles/pirate.md", "---\nname: pirate\ndescription: arr\n---\nTalk like a pirate.")
+    session = await opened(app, home)
+    assert "**default**" in await said(app, session, "/output-style")
+    assert "There is no output style" in await said(app, session, "/output-style nobody")
+    assert "style pirate" in await said(app, session, "/output-style Pirate")
+    assert app.sessions.live[session["sessionId"]].configuration().custom_system_prompt == "Talk like a pirate."

@@ -20,7 +20,7 @@ ItemKind = Literal["hook", "mcpServer", "command", "skill", "agent", "env", "set
 _HARMLESS_SETTINGS = frozenset(
     {
         *("model", "smallModel", "fallbackModel", "effort", "thinking", "maxTurns", "maxBudgetUsd", "memory", "review"),
-        *("appendSystemPrompt", "backgroundCalls", "contextEdits", "persistentRetry"),
+        *("appendSystemPrompt", "outputStyle", "backgroundCalls", "contextEdits", "persistentRetry"),
     }
 )
 _HARMLESS_MODES = frozenset({"default", "plan", "dontAsk"})

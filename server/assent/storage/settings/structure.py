@@ -260,6 +260,9 @@ class SettingsFile(Part, frozen=True):
     ] = field(default_factory=BackgroundCalls)
     retention: Annotated[Retention, _doc("How long transcripts are kept.")] = field(default_factory=Retention)
     append_system_prompt: Annotated[str, _doc("Text that is added to the system prompt.")] | UnsetType = UNSET
+    output_style: Annotated[str, _doc("How answers are written: a style by its name (`/output-style` lists them).")] = (
+        "default"
+    )
     memory: Annotated[bool, _doc("Read instruction files: ASSENT.md, AGENTS.md, CLAUDE.md and the like.")] = True
     host: Annotated[bool, _doc("One engine process per user and workspace, shared by all windows.")] = False
     host_keep_running: Annotated[bool, _doc("The host finishes a running turn when its last window closes.")] = False
