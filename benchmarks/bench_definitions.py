@@ -95,7 +95,7 @@ def initialize(home: Path, full: Path, empty: Path) -> list[dict[str, Any]]:
 
 def spawn(home: Path, root: Path) -> float:
     """Milliseconds from the start of the process to the answer of `initialize`."""
-    params = {"processId": None, "capabilities": {}, "rootUri": root.as_uri(), "workspaceFolders": None}
+    params: dict[str, Any] = {"processId": None, "capabilities": {}, "rootUri": root.as_uri(), "workspaceFolders": None}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
     began = time.perf_counter()
     server = subprocess.Popen(
