@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assent.permissions.shell.tables.commands import _VERSION_ONLY, COMMANDS
+from assent.permissions.shell.tables.everyday import _FORMS
 from assent.types.hardening import SCRUBBED_VARIABLES, hardening_env
 from permissions.scratch import CANARY, Scratch, make_scratch
 
@@ -40,6 +41,7 @@ _LISTED = (
     frozenset(COMMANDS)
     | _VERSION_ONLY
     | {"git", "timeout", "nice", "env", "stdbuf", "time", "xargs", "mawk", "gawk", "original-awk", "bash"}
+    | frozenset(_FORMS)
     | {"git-submodule", "gettext", "envsubst"}  # git submodule status is a shell script
 )
 _OPENS_TO_WRITE = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assent.permissions import trees
-from assent.permissions.aliases import NONE, aliases
+from assent.permissions.aliases import NONE, _same, aliases
 from permissions.scratch import Scratch, make_scratch
 
 WRITES = ("echo x > {}", "echo x | tee -a {}", "truncate -s 0 {}", "cp a.py {}", "dd if=a.py of={}")
@@ -49,3 +49,9 @@ def test_a_tree_too_big_to_look_at_leaves_names_unfound(linked: Scratch, monkeyp
 def test_what_is_no_file_with_several_names_has_none(linked: Scratch) -> None:
     for name in ("a.py", "sub", "missing", "nul\0"):
         assert aliases(f"{linked.root}/{name}", [str(linked.root)]) == NONE
+
+
+def test_a_name_that_is_gone_meanwhile_is_no_other_name(linked: Scratch) -> None:
+    status = (linked.root / "plain.txt").lstat()
+    assert _same(str(linked.root / "sub/deep/c.txt"), status)
+    assert not _same(str(linked.root / "gone"), status)

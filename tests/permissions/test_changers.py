@@ -79,6 +79,12 @@ CHANGES_TREES = """
     zip -m out.zip -@ < list
     xz --files=list
     tar --remove-files -cf o.tar -T list
+    grep -rl -m 1 x docs | xargs sed -i s/x/y/
+    rg x | xargs sed -i s/x/y/
+    rg -l --follow x | xargs sed -i s/x/y/
+    cat list | xargs sed -i s/x/y/
+    find . -printf '%f' | xargs touch
+    ls | xargs -I{} touch {}
     sudo gzip -r src
     timeout 5 zip -rm o.zip src
     env X=1 chmod -R 777 src
@@ -136,6 +142,8 @@ FINE = """
     find . -name 'readme*' | xargs touch
     grep -rl x docs | xargs sed -i s/x/y/
     grep -rl --include=*.md x . | xargs sed -i s/x/y/
+    grep -rl nowhere . | xargs sed -i s/x/y/
+    rg --files docs | xargs wc -l
     sed -i s/x/y/ docs/readme.md
     sed -i "s/$old/$new/" docs/readme.md
     perl -pi -e s/x/y/ docs/*

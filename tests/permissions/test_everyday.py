@@ -133,6 +133,7 @@ def test_what_was_asked_about_needlessly_runs_unasked(plain_ws: Scratch, command
         "for f in *.py; do sort -o \"$f\" a.py; done", "for f in -o; do sort \"$f\" a.py; done", "for f in ~/.ssh/*; do cat \"$f\"; done",
         "for f in *.py; do read f; cat \"$f\"; done", "for f in *.py; do for f in ~/.ssh/*; do :; done; cat \"$f\"; done",
         "for c in touch; do \"$c\" x; done", "for f in *.py; do wc -l $f; done", "for f in *.py; do cat \"$g\"; done",
+        "find . -exec {} +", "find . | sort | sort | sort | sort | sort | xargs wc -l",
         "for f in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do cat \"$f\"; done",
     ],
 )  # fmt: skip

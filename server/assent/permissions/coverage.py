@@ -205,7 +205,7 @@ def _denies_part(rule: Rule, part: Part) -> bool:
     argv, first = part.argv, fold(rule.words[0])
     if not argv:
         return False
-    base = fold(argv[0].rpartition("/")[2])
+    base = fold(argv[0].rpartition("/")[2]).removesuffix(".exe")  # as WSL takes it
     rests = [argv[1:]]
     if base == "git":
         rests.append(without_global_flags(argv[1:]))

@@ -18,6 +18,7 @@ MAX_LINKS = 40
 MAX_MATCHES = 4000
 MAX_WILDCARDS = 12  # of one word
 MAX_PATH = 4096
+_OF_A_PROCESS = re.compile(r"/+proc/+(?:thread-)?self/+(?:task/+[0-9]+/+)?(cwd|root)(?=/|\Z)")
 SYSTEM_FILES = frozenset({
     "/etc/os-release", "/usr/lib/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alpine-release",
     "/etc/redhat-release", "/etc/fedora-release", "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg",
@@ -49,7 +50,7 @@ Seen = dict[str, int | None]
 def locate(path: str, *, cwd: str, home: str, seen: Seen | None = None) -> Located:
     """Resolve without following the last step blindly: both the link and its target are in `names`."""
     seen = {} if seen is None else seen
-    absolute = absolute_path(path, cwd=cwd, home=home)
+    absolute = _past_proc(absolute_path(path, cwd=cwd, home=home), cwd)
     names = [os.path.normpath(absolute)]
     current, pending, links = "/", _components(absolute), 0
     mode: int | None = stat.S_IFDIR
@@ -87,6 +88,16 @@ def locate(path: str, *, cwd: str, home: str, seen: Seen | None = None) -> Locat
         special=mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)),
         sure=sure,
     )
+
+
+def _past_proc(path: str, cwd: str) -> str:
+    """`/proc/self/cwd` and `/proc/self/root` are links that mean something else to each process that follows them."""
+    for _ in range(MAX_LINKS):
+        found = _OF_A_PROCESS.match(path)
+        if found is None:
+            break
+        path = f"{cwd if found[1] == 'cwd' else ''}{path[found.end() :]}" or "/"
+    return path
 
 
 def absolute_path(path: str, *, cwd: str, home: str) -> str:

@@ -13,6 +13,7 @@ from assent.permissions.paths import Located, fold, under
 from assent.permissions.protected import protected_name
 from assent.permissions.rules import Rule
 from assent.permissions.shell.syntax.parts import Carried, Part, PathUse
+from assent.permissions.shell.tables.changers import CHANGERS
 from assent.permissions.shell.tables.git import without_global_flags
 from assent.permissions.shell.tables.selections import EVERYTHING, Selection
 from assent.text import globs
@@ -24,18 +25,30 @@ _MOST_READ = 200  # protected files
 _TREE_READERS = names("""
     grep egrep fgrep rgrep zgrep bzgrep xzgrep zegrep ag ack ack-grep ugrep ug pt sift rg ripgrep find fd fdfind cp
     rsync scp ditto tar bsdtar gtar zip 7z 7za cpio pax diff rclone restic borg mv tree du ls
-""")
+""").union(CHANGERS)
 """Programs that, with a flag the table does not know, may read everything below a name."""
+_COPIES_OUT = names("docker podman nerdctl kubectl aws gsutil gcloud az s3cmd mc gh glab")
+"""Programs that take what lies below a name elsewhere. For those, and those nobody knows, what is there now counts."""
+_AS_IT_IS = Selection()
+_SEARCH_HERE = names("ag ack ack-grep ugrep ug pt sift rg ripgrep rgrep fd fdfind")
+"""Of those, the ones that take the current folder when they are given none."""
 
 
 def reads_below(case: Case, rule: Rule, part: Part) -> bool:
     """May it read a file that the rule keeps back, somewhere below a name it gives?"""
     program = part.argv[0].rpartition("/")[2] if part.argv else ""
-    if part.weak or not (part.recursive or (not part.harmless and program in _TREE_READERS)):
+    if part.weak:
+        return False
+    taken = part.maybe if program in _COPIES_OUT and not part.harmless else part.sweeps
+    if any(_holds(case, rule, located, _AS_IT_IS) for use in taken for located in _located(case, use)):
+        return True
+    if not (part.recursive or (not part.harmless and program in _TREE_READERS)):
         return False
     if program == "git":
         return any(_may_lie_below(case, rule, root) for root in case.roots)  # its history is the whole repository's
     starts = [located.target for use in (*part.reads, *part.maybe) for located in _located(case, use)]
+    if program in _SEARCH_HERE:
+        starts += [folder for use in part.maybe[:1] for folder in use.directories or (case.context.cwd,)]
     return any(_may_lie_below(case, rule, start) for start in starts)
 
 
@@ -48,8 +61,9 @@ def changes_below(case: Case, rule: Rule, part: Part) -> bool:
             _may_lie_below(case, rule, located.target) for located in _located(case, use)
         ):
             return True
-    touched = (*_taken_away(part), *part.alters, *part.sweeps)
-    if any(_holds(case, rule, located, part.selection) for use in touched for located in _located(case, use)):
+    touched = [(use, part.selection) for use in (*_taken_away(part), *part.alters)]
+    touched += [(use, _AS_IT_IS) for use in part.sweeps]
+    if any(_holds(case, rule, located, selection) for use, selection in touched for located in _located(case, use)):
         return True
     patterns = case.patterns(rule)
     return any(

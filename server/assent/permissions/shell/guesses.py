@@ -59,6 +59,7 @@ _QUOTE = re.compile("['\"`]")
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]*")
 _SPLITS = re.compile(r"[\s;&|<>()$`]")
 _BETWEEN_NAMES = re.compile(r"[\s'\"=;&|()<>{},:$`\\\[\]]+")
+_ATTACHED = re.compile(r"-[A-Za-z][^-=\s]{2}")
 _BANG = re.compile(r"(?<![:+])[:+]*+!+\s*|(?<!\d)\d*+e\s+")  # of vim, ed, gdb and sed; begun once in each run
 _DESTROYS = re.compile(
     r"(?i)rmtree|rm_?r?f|rm\w*sync|\brm\b|remove|unlink|rmdir|delete|chmod|chown|rename|\bmove\b|inplace|nftw|trash"
@@ -90,6 +91,8 @@ def guesses(
     language = _language(name)
     if len(words) < len(command.words):
         yield Guess(unchecked="a command has too many arguments to find what it runs")
+    if hints and name != "git":
+        yield from _hinted(command, words, hints)
     if code or (language in INTERPRETERS and _inline(language, words)):
         yield _interpreted(command, name)
     elif name == "git":
@@ -101,8 +104,6 @@ def guesses(
         for tail in (words, *tails):
             if program(tail[0]) in _READ_INPUT:
                 yield from _fed(replace(command, words=tail))
-    elif hints:
-        yield from _hinted(words, hints)
     for told in told_to_run((name, *(word.text for word in words[1:]))):
         yield _handed_over(told)
     if name == "enable":
@@ -112,11 +113,27 @@ def guesses(
         yield Guess(unnamed=why, blind=why if changes_what_it_names(name, words[1:]) else "")
 
 
-def _hinted(words: Tail, hints: Collection[str]) -> Iterator[Guess]:
+def _hinted(command: Command, words: Tail, hints: Collection[str]) -> Iterator[Guess]:
+    """Arguments, and text it is given, in which the name of a restricted command stands by itself."""
     told = [word for word in words[1:] if any(hint in _unquoted(word.text) for hint in hints)]
-    if told:
-        tails = tuple(tail for tail in _tails(words) if tail[0] in told)
-        yield Guess(tails=tails, texts=tuple(_texts(told, "")), weak=True)
+    given = input_text(command) or ""
+    found = [text for text in (*(word.text for word in told), given) if any(hint in _unquoted(text) for hint in hints)]
+    if not found:
+        return
+    tails = tuple(tail for tail in _tails(words) if tail[0] in told)
+    inside = [piece for text in found for piece in _from_names(text, hints)][:MAX_TAILS]
+    yield Guess(tails=tails, texts=(*_texts(told, ""), *inside), weak=True)
+
+
+def _from_names(text: str, hints: Collection[str]) -> Iterator[str]:
+    """From each place on where one of the names stands alone, up to what ends a command in other languages.
+
+    After a blank it is a word among others: prose, or an argument that is looked at anyway.
+    """
+    for plain in dict.fromkeys((fold(text), _unquoted(text))):
+        for hint in hints:
+            for place in re.finditer(rf"(?<![\w.\s-]){re.escape(hint)}[\w*-]*(?![\w-])", plain) if hint else ():
+                yield re.split(r"[,;)\]}\n\"']", plain[place.start() :], maxsplit=1)[0]
 
 
 def _unquoted(text: str) -> str:
@@ -285,6 +302,8 @@ def _texts(words: Sequence[Word], name: str) -> Iterator[str]:
         text = _BANG.sub("", word.text, count=1)
         if _SPLITS.search(text) or text != word.text:
             yield text
+        if name and _ATTACHED.match(text):
+            yield from (text[2:], text[3:])  # -S'command', -qc'command'
         if "=" in text:
             yield text.partition("=")[2]
             yield text.rpartition("=")[2]

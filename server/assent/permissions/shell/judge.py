@@ -340,6 +340,7 @@ def _git(command: Command, place: _Place) -> Part:
     spreads = uses([_HERE], directories) if usage.hazards and shell_git.overwrites(words) else ()
     if usage.hazards != [shell_git.UNKNOWN_SUBCOMMAND]:
         usage.reads.extend(moves)
+        usage.recursive = usage.recursive or bool(usage.hazards and shell_git.copies_all(words))
         return replace(_from_usage(command, usage, directories, doubt), spreads=spreads)
     name = usage.spelled[0]
     operands = [word for word in usage.operands if not word.text.startswith("-")]

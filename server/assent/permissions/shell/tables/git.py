@@ -175,7 +175,12 @@ def files_by_flag(words: Sequence[Word]) -> tuple[Word, ...]:
 
 
 TAKES_IN = frozenset({"add", "stage", "hash-object"})
-_TAKES_ALL = frozenset({"archive", "bundle", "format-patch", "stash", "fast-export"})
+_TAKES_ALL = names("archive bundle format-patch stash fast-export clone worktree checkout-index")
+
+
+def copies_all(words: Sequence[Word]) -> bool:
+    """Does it put contents of the repository somewhere else, where no rule speaks of them?"""
+    return bool(_TAKES_ALL.intersection(without_global_flags([word.text for word in words])[:1]))
 
 
 def takes_much(

@@ -18,6 +18,8 @@ HERE = Word(text=".", pattern=".")
 _OTHERWISE = names("-o -or , ! -not ( ) -prune -name -iname")  # what makes one `-name` among them mean something else
 _WHOLE_NAMES = re.compile(r"-\w*0\w*|--null|-d|--delimiter.*")
 _GREP_FLAGS = re.compile(r"-[rRliwEFIZnsHhoL]+|--include=.*|--null|--files-with-matches|--recursive|--ignore-case")
+_LISTS = re.compile(r"-\w*l\w*|--files(?:-with\S*)?")
+_NOT_PLAIN_NAMES = re.compile(r"-[xXL]|--exec\S*|--follow|--pre\S*|-\w*[fr]|--file(?:=.*)?|--replace\S*")
 _PLAIN_TEXT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ -]*")  # as a regular expression, it stands for itself
 _HIDDEN = re.compile(r"-\w*[.HIuU]\w*|--hidden|--unrestricted|--no-ignore.*")
 
@@ -90,7 +92,7 @@ def handed_by_pipe(command: Command, flags: Sequence[str]) -> Searched | None:
         case "grep" | "egrep" | "fgrep" | "rgrep":
             return _by_grep(rest)
         case "rg" | "fd" | "fdfind":
-            return _by_ripgrep(rest)
+            return _by_ripgrep(rest, lists=name != "rg")
         case "git":
             return _by_git(rest)
         case _:
@@ -119,13 +121,11 @@ def _by_grep(words: Sequence[Word]) -> Searched | None:
     return Searched(starts=tuple(operands[1:]) or (HERE,), selection=Selection(names=tuple(included), text=pattern))
 
 
-def _by_ripgrep(words: Sequence[Word]) -> Searched | None:
-    """Which of its words are folders is left open: all count, and the current one."""
-    if any(
-        re.fullmatch(r"-[xXL]|--exec\S*|--follow|--pre\S*|-\w*[fr]|--file\S*|--replace\S*", word.text) for word in words
-    ):
+def _by_ripgrep(words: Sequence[Word], *, lists: bool) -> Searched | None:
+    """Which of its words are folders is left open: all count, and the current one. `lists`: it always gives names."""
+    if any(_NOT_PLAIN_NAMES.fullmatch(word.text) for word in words):
         return None
-    if not any(re.fullmatch(r"-\w*l\w*|--files\S*|-[eHIutgd]|--\S+|[^-].*", word.text) for word in words):
+    if not lists and not any(_LISTS.fullmatch(word.text) for word in words):
         return None
     hidden = any(_HIDDEN.fullmatch(word.text) for word in words)
     operands = [word for word in words if not word.text.startswith("-")]

@@ -101,7 +101,7 @@ def writing(command: Command) -> Part:
             for into in uses(target, here)
         ),
         arrives=uses(target, here) if unseen else (),
-        recursive=name in ("cp", "rsync", "scp", "ditto"),
+        recursive=name in ("cp", "rsync", "scp", "ditto", "ln"),
         edits_only=plain,
     )
 
