@@ -1,6 +1,7 @@
 """Edits over the wire: proposed, decided hunk by hunk, landed through the editor, shown to plain clients too."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -272,4 +273,30 @@ async def test_a_search_by_the_model_sees_what_was_typed_and_not_saved(
     await finished(begin(client, session))
     assert "greeter.py:1:# quickly typed" in str(api.calls[-1].body["messages"][-1])
     assert "quickly" not in content(greeter)
+    client.close_document(document.uri)
+
+
+async def test_single_lines_of_a_hunk_are_accepted_and_the_model_is_told_both(
+    client: Client, api: FakeApi, workspace: Path
+) -> None:
+    file = workspace / "lines.txt"
+    file.write_text("keep\nfirst\nsecond\n")
+    document = client.open(file)
+    client.answers["assent/permission/ask"] = never
+    api.reply(tool("Read", file_path=str(file)))
+    api.reply(tool("Write", file_path=str(file), content="keep\nFIRST\nSECOND\n"))
+    api.reply(text("Done."))
+    session = await new(client)
+    answer = begin(client, session)
+    proposal = (await client.wait_event("editProposed", session_id=session))["event"]["proposal"]
+    (hunk,) = proposal["hunks"]
+    decision = {"hunkId": hunk["hunkId"], "decision": "accept", "lines": {"old": [[0, 1]], "new": [[0, 1]]}}
+    resolved = await client.request(
+        "assent/edit/resolve", {"proposalId": proposal["proposalId"], "decisions": [decision]}
+    )
+    assert [each["state"] for each in resolved["proposal"]["hunks"]] == ["edited"]
+    assert (await finished(answer))["subtype"] == "success"
+    assert document.text == "keep\nsecond\nFIRST\n"
+    told = json.dumps(api.requests[-1].body["messages"][-1], ensure_ascii=False)
+    assert "these old lines stay: `second`" in told and "these new lines were left out: `SECOND`" in told
     client.close_document(document.uri)
