@@ -239,7 +239,7 @@ _EXAMPLES: dict[str, tuple[Json, Json | None]] = {
         {"trusted": True},
     ),
     "mcp/list": (SESSION, {"servers": [SERVER]}),
-    "mcp/restart": ({"name": "github"}, None),
+    "mcp/restart": ({"name": "github"}, {"server": SERVER}),
     "mcp/enable": ({"name": "github"}, {"server": SERVER}),
     "mcp/disable": ({"name": "github"}, {"server": {"name": "github", "status": "disabled"}}),
     "mcp/signIn": ({"name": "github"}, {"server": SERVER}),
