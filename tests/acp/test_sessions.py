@@ -13,6 +13,7 @@ from acp.schema import EnvVariable, ImageContentBlock, McpServerStdio
 from acp import RequestError
 from acpclient import Asked, Running, always, running
 from fakeapi import FakeApi, hold, text, thinking, tool
+from mcpserver import entry
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -242,16 +243,16 @@ async def test_the_model_is_chosen_by_option_and_by_slash_command(run: Running, 
             await run.agent.set_config_option(session_id=session, config_id=config, value=value)
 
 
-async def test_mcp_servers_are_declined_in_words(run: Running, api: FakeApi, workspace: Path) -> None:
-    server = McpServerStdio(name="tracker", command="tracker", args=[], env=[EnvVariable(name="A", value="b")])
+async def test_mcp_servers_that_the_client_names_are_used(run: Running, api: FakeApi, workspace: Path) -> None:  # T9
+    plain = entry()
+    server = McpServerStdio(
+        name="tracker", command=plain["command"], args=plain["args"], env=[EnvVariable(name="A", value="b")]
+    )
     session = await run.new(workspace, mcp_servers=[server])
+    api.reply(tool("ToolSearch", query="select:mcp__tracker__echo"))
     api.reply(text("Hello."))
     await run.prompt(session, "hi")
-    assert "MCP servers are not supported yet" in run.editor.notes() and "tracker" in run.editor.notes()
-    run.editor.forget()
-    api.reply(text("Again."))
-    await run.prompt(session, "hi")
-    assert run.editor.text() == "Again." and "tracker" not in run.editor.notes()  # said once
+    assert "mcp__tracker__echo" in [each["name"] for each in api.calls[-1].body["tools"]]
 
 
 async def test_without_a_key_the_stand_in_says_what_it_is(place: Path, workspace: Path) -> None:

@@ -49,7 +49,6 @@ from assent.types.errors import ModelError, ProtocolError
 from assent.types.ports import Workspace
 
 OFFLINE = "There are no credentials: the offline stand-in answers, not a language model. Set ANTHROPIC_API_KEY."
-NO_MCP = "MCP servers are not supported yet. These, which your editor offered, are not used: {names}."
 CUT = "The last turn was cut short before it ended. What it had done is above; say what to do next."
 
 
@@ -80,7 +79,7 @@ class AcpAgent:
             agent_capabilities=AgentCapabilities(
                 load_session=True,
                 prompt_capabilities=PromptCapabilities(image=True, audio=False, embedded_context=True),
-                mcp_capabilities=McpCapabilities(http=False, sse=False),
+                mcp_capabilities=McpCapabilities(http=True, sse=True),
                 session_capabilities=SessionCapabilities(
                     list=SessionListCapabilities(), resume=SessionResumeCapabilities(), close=SessionCloseCapabilities()
                 ),
@@ -216,8 +215,8 @@ class AcpAgent:
         notes: list[str] = []
         if self.app.status()["offline"]:
             notes.append(OFFLINE)
-        if mcp_servers:
-            notes.append(NO_MCP.format(names=", ".join(str(getattr(server, "name", "?")) for server in mcp_servers)))
+        if mcp_servers and session.deps.mcp is not None:
+            session.deps.mcp.offer_from_client(session.cwd, dict(map(_server_entry, mcp_servers)))
         self._turns.opened(session.id, notes)
         commands = updates.commands_of(self.app.sessions.deps.commands(session.cwd, session.trusted))
         self._transport.after_answer(lambda: self._front.update(session.id, commands))
@@ -269,3 +268,12 @@ def _told() -> Generator[None]:
         raise RequestError(code, words, {"kind": error.kind}) from None
     except ModelError as error:
         raise RequestError(-32602, str(error), {"kind": error.kind}) from None
+
+
+def _server_entry(server: Any) -> tuple[str, Json]:
+    """One MCP server that the client named, as an entry of `mcpServers`."""
+    if getattr(server, "url", None):
+        headers = {header.name: header.value for header in server.headers or ()}
+        return str(server.name), {"type": getattr(server, "type", "http"), "url": server.url, "headers": headers}
+    env = {variable.name: variable.value for variable in server.env or ()}
+    return str(server.name), {"command": server.command, "args": list(server.args or ()), "env": env}
