@@ -51,7 +51,12 @@ def _inline(value: Any, components: dict[str, Any], seen: frozenset[str]) -> Any
         if isinstance(reference, str):
             name = reference.removeprefix("#/")
             return {} if name in seen else _inline(components[name], components, seen | {name})
-        return {key: _inline(item, components, seen) for key, item in value.items() if key != "title"}  # pyright: ignore[reportUnknownVariableType] -- JSON
+        # A schema's own title is a text; a property of that name has a schema.
+        return {
+            key: _inline(item, components, seen)
+            for key, item in value.items()  # pyright: ignore[reportUnknownVariableType] -- JSON
+            if key != "title" or not isinstance(item, str)
+        }
     if isinstance(value, list):
         return [_inline(item, components, seen) for item in value]  # pyright: ignore[reportUnknownVariableType] -- JSON
     return value
