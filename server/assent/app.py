@@ -164,6 +164,7 @@ class App:
             secrets=self.models.secrets,
             matches_rule=self._matches_rule,
         )
+        self.session_hooks.of_plugins = self.definitions.plugin_hooks
         self._all_hooks = AllHooks(self.hooks, self.session_hooks.runner)
         self._fences = Fences(home=self._home, own=_own_dirs())
         self.disk = DiskWorkspace()

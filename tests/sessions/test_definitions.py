@@ -237,3 +237,14 @@ async def test_an_output_style_is_chosen_by_name_and_reaches_the_system_prompt(
     assert "There is no output style" in await said(app, session, "/output-style nobody")
     assert "style pirate" in await said(app, session, "/output-style Pirate")
     assert app.sessions.live[session["sessionId"]].configuration().custom_system_prompt == "Talk like a pirate."
+
+
+async def test_hooks_of_an_installed_plugin_are_listed_with_their_source(app: App, home: Path, write: Write) -> None:
+    write("~/tools/.claude-plugin/plugin.json", '{"name": "tools"}')
+    handler = '{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/check.sh"}'
+    write("~/tools/hooks/hooks.json", f'{{"hooks": {{"Stop": [{{"hooks": [{handler}]}}]}}}}')
+    app.definitions.plugins.accept(app.definitions.plugins.stage(str(home / "tools"), cwd="/"))
+    session = await opened(app, home)
+    answer = await said(app, session, "/hooks")
+    assert "**Stop**: command `${CLAUDE_PLUGIN_ROOT}/check.sh`" in answer
+    assert "hooks/hooks.json" in answer

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import anyio.to_thread
 
 from assent.extensions.catalogue import Activation, Catalogue, Catalogues
+from assent.extensions.hooks.handlers import Origin
+from assent.extensions.hooks.ports import Written
 from assent.extensions.memory import MemoryFiles
 from assent.extensions.plugins.parts import parts_of
 from assent.extensions.plugins.store import Plugins
@@ -92,6 +95,24 @@ class Definitions:
                 row["withheld"] = why
             rows.append(row)
         return rows
+
+    def plugin_hooks(self) -> list[Written]:
+        """Hooks of the plugins that are enabled and whole; the user saw them when they installed the plugin."""
+        return [
+            Written(
+                event=event,
+                entry=entry,
+                origin=Origin(
+                    file=plugin.hooks_file,
+                    source="plugin",
+                    foreign=True,
+                    environment=plugin.variables(self.plugins.data(plugin.name)),
+                ),
+            )
+            for plugin in self.plugins.active()[0]
+            for event, entries in plugin.hooks.items()
+            for entry in cast("list[Json]", entries)
+        ]
 
     def items(self, cwd: str) -> Sequence[TrustItem]:
         """What trusting the folder would activate, as far as it was loaded."""

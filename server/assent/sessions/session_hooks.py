@@ -94,6 +94,7 @@ class SessionHooks:
         self.small_model = small_model
         self.book = book
         self.secrets = secrets
+        self.of_plugins: Callable[[], Sequence[Written]] = tuple
         self._tasks: set[asyncio.Task[None]] = set()
         self._keeper: Keeper | None = None  # for runs outside any session
         self.runner = HookRunner(
@@ -152,7 +153,9 @@ class SessionHooks:
     # --- ports -------------------------------------------------------------------------------------------------------
 
     def _written(self, folder: str) -> Sequence[Written]:
-        return [_as_written(entry) for entry in self.settings.load(folder, trust=self.trust.of(folder)).hooks]
+        loaded = self.settings.load(folder, trust=self.trust.of(folder))
+        plugins = () if loaded.get("disableAllHooks") else self.of_plugins()
+        return [*(_as_written(entry) for entry in loaded.hooks), *plugins]
 
     def _facts(self, session_id: str) -> SessionFacts | None:
         session = self.live().get(session_id)

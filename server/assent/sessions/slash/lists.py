@@ -35,6 +35,10 @@ def commands(session: Session) -> tuple[Command, ...]:
     async def mcp(_arguments: str, _host: CommandHost) -> str:
         return mcp_text(session.deps.mcp_servers(session.cwd))
 
+    async def hooks(_arguments: str, _host: CommandHost) -> str:
+        source = session.deps.session_hooks
+        return hooks_text(source.listed(session.cwd, session.id) if source is not None else [])
+
     async def todos(_arguments: str, _host: CommandHost) -> str:
         items = [f"- [{_TODO.get(str(item.get('status')), ' ')}] {item.get('content')}" for item in session.state.todos]
         return "\n".join(items) or "The todo list is empty."
@@ -55,6 +59,7 @@ def commands(session: Session) -> tuple[Command, ...]:
             run=plugins,
         ),
         Command(name="mcp", description="the MCP servers and their state", run=mcp),
+        Command(name="hooks", description="the hooks that run, and those that wait for trust", run=hooks),
         Command(name="todos", description="the todo list", run=todos),
         Command(
             name="output-style", description="show or set how answers are written", argument_hint="[name]", run=style
@@ -113,6 +118,18 @@ def mcp_text(servers: Sequence[Json]) -> str:
         return "No MCP server is configured. `assent import` takes over those of other tools."
     lines = [f"- {visible(str(server['name']))}: {server['status']}" for server in servers]
     return "\n".join(["MCP servers:", "", *lines])
+
+
+def hooks_text(rows: Sequence[Json]) -> str:
+    if not rows:
+        return "No hooks are configured."
+    lines = [
+        f"- **{row['event']}**{' on `' + visible(row['matcher']) + '`' if row.get('matcher') else ''}: "
+        f"{row['type']} `{visible(row['command'])}` ({row['source']})"
+        + (f" — does not run: {row['withheld']}" if row.get("withheld") else "")
+        for row in rows
+    ]
+    return "\n".join(["Hooks:", "", *lines])
 
 
 def _line(row: Json) -> str:
