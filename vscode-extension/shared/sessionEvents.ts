@@ -193,7 +193,7 @@ function finish(line: Timeline, result: TurnResult): void {
 export function turnEnd(line: Timeline, result: TurnResult): void {
   const said = line.data.items.findLast((item) => item.kind !== "notice");
   if (result.isError && said?.kind === "text" && said.text.trim() === result.result.trim()) line.remove(new Set([said.key]));
-  const summary = summaryOf(line.data.items);
+  const summary = summaryOf(line.data.items, new Set((result.permissionDenials ?? []).map((denial) => denial.toolUseId)));
   line.add({
     kind: "end",
     key: line.mint("end"),

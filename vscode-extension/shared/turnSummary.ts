@@ -15,10 +15,10 @@ const TESTS =
   /(?:^|[\s;&|(])(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest|(?:python3? -m )(?:pytest|unittest)|(?:npm|pnpm|yarn|bun)(?: run)? test|(?:go|cargo|dotnet|gradle|mvn|mix|swift) test|make (?:test|check))(?=[\s:;&|)]|$)/;
 const MOST_CHANGES = 2000;
 
-/** The calls since the line at the end of the turn before. */
-export function summaryOf(items: readonly Item[]): TurnSummary | undefined {
+/** The calls since the line at the end of the turn before, without those that were denied. */
+export function summaryOf(items: readonly Item[], denied: ReadonlySet<string> = new Set()): TurnSummary | undefined {
   const start = items.findLastIndex((item) => item.kind === "end");
-  const calls = items.slice(start + 1).filter((item): item is ToolItem => item.kind === "tool");
+  const calls = items.slice(start + 1).filter((item): item is ToolItem => item.kind === "tool" && !denied.has(item.key));
   const edits = calls.filter((call) => call.state === "done").flatMap((call) => fragmentsOf(call));
   const commands = calls.filter((call) => call.tool === "Bash" && (call.state === "done" || call.state === "error"));
   if (edits.length === 0 && commands.length === 0) return undefined;

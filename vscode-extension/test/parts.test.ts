@@ -450,6 +450,7 @@ test("a turn is summed up: files with their lines, commands, and whether the las
   const summary = summaryOf(items);
   assert.deepEqual(summary, { files: 2, added: 4, removed: 1, commands: 2, tests: "passed" });
   assert.equal(summary && summaryText(summary), "2 files +4 −1 · 2 commands · tests passed");
+  assert.equal(summaryOf(items, new Set(["t"]))?.commands, 1, "a denied command did not run");
   assert.equal(summaryOf([call("r", "Read"), call("d", "Edit", { state: "stopped", input: { file_path: "a", old_string: "", new_string: "b" } })]), undefined);
 });
 

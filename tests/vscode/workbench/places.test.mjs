@@ -17,7 +17,7 @@ const ACTIONS = [
 const NEEDS = {
   file: ["Explain", "Refactor…", "Write Tests", "Document", "Ask About Selection", "Add File to Chat", "Change Code Here…"],
   hunks: ["Accept Hunk", "Accept Hunk with Note…", "Reject Hunk", "Reject Hunk with Reason…", "Review Hunk", "Next Hunk", "Previous Hunk", "Accept All Hunks in File", "Reject All Hunks in File", "Accept All Hunks", "Reject All Hunks", "Review File", "Open All Proposed Changes"],
-  turn: ["Stop", "Show What Is Waiting", "Allow Once", "Deny…"],
+  turn: ["Stop", "Show What Is Waiting", "Allow Once", "Allow Always…", "Deny…"],
   chat: ["Export Chat as Markdown"],
   terminal: ["Add Terminal Selection to Chat"],
 };
@@ -121,7 +121,7 @@ scene("the palette offers only what can be done now", async () => {
   await until(async () => (offered = await palette()).has("Explain"), "commands on a file");
   present(offered, [...ALWAYS, ...NEEDS.file]);
   absent(offered, [...NEEDS.hunks, ...NEEDS.turn, ...NEEDS.chat, ...NEEDS.terminal]);
-  assert.equal(offered.size, ALWAYS.length + NEEDS.file.length + 1, [...offered].join()); // and "Focus on Chat View", which the editor makes
+  assert.equal(offered.size, ALWAYS.length + NEEDS.file.length + 2, [...offered].join()); // and "Focus on Chat View" and "Focus on Setup View", which the editor makes
 
   await bench.openChat();
   await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: "plain.txt" } }] }, { blocks: [{ tool: "Edit", input: { file_path: "plain.txt", old_string: "plain", new_string: "fancy" } }] }, { blocks: ["Then not."] });
