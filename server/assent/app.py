@@ -26,7 +26,7 @@ from assent.engine.services import Services
 from assent.engine.side_calls import SideCalls
 from assent.extensions.auto_memory import AutoMemory
 from assent.extensions.catalogue import Catalogues
-from assent.extensions.hooks import AllHooks, Hook, InProcessHooks
+from assent.extensions.hooks import Hook, InProcessHooks
 from assent.extensions.hooks.in_process import HookFunction
 from assent.extensions.memory import MemoryFiles
 from assent.extensions.places import Surroundings
@@ -163,9 +163,10 @@ class App:
             book=self._book,
             secrets=self.models.secrets,
             matches_rule=self._matches_rule,
+            in_process=self.hooks,
+            told_file=paths.data_dir() / "told" / "other-tools-hooks",
         )
         self.session_hooks.of_plugins = self.definitions.plugin_hooks
-        self._all_hooks = AllHooks(self.hooks, self.session_hooks.runner)
         self._fences = Fences(home=self._home, own=_own_dirs())
         self.disk = DiskWorkspace()
         self._mcp_news: set[str] = set()
@@ -330,7 +331,7 @@ class App:
             search_web=None if self.models.offline else partial(self.side_calls.search, session_id),
             summariser=partial(self._summariser, session_id, cwd),
             agents=lambda: self.definitions.of(cwd).usable_agents,
-            hooks=self._all_hooks,
+            hooks=self.session_hooks.hooks,
             memory=self.definitions.memory,
             auto_memory=AutoMemory(_notes(cwd), write=write_atomically, secrets=self.models.secrets),
         )

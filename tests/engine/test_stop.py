@@ -21,6 +21,8 @@ from enginekit.stage import WAIT
 from enginekit.tools import Simple, TextInput
 from fakeapi import Reply, failure, hold, text, tool
 
+NOTHING_RUNS = {"background_tasks": [], "session_crons": []}
+
 
 class Witness:
     """Hooks that answer from a list and write down what they were told."""
@@ -51,8 +53,8 @@ async def test_stop_hooks_are_told_what_was_said_and_whether_they_have_blocked_b
         assert turn.transitions == ["stop_hook_blocking", "next_turn"]
         assert turn.result.result == "done!"
         assert [call.data for call in witness.calls] == [
-            {"stop_hook_active": False, "last_assistant_message": "done?"},
-            {"stop_hook_active": True, "last_assistant_message": "done!"},
+            {"stop_hook_active": False, "last_assistant_message": "done?", **NOTHING_RUNS},
+            {"stop_hook_active": True, "last_assistant_message": "done!", **NOTHING_RUNS},
         ]
 
 
@@ -66,7 +68,8 @@ async def test_stop_hooks_never_run_on_an_error_and_stop_failure_hooks_do() -> N
             while not witness.calls:
                 await anyio.lowlevel.checkpoint()
         assert witness.events == ["StopFailure"]
-        assert witness.calls[0].data == {"error": "no"}
+        data = {"error": "permission_error", "error_details": "no", "last_assistant_message": ""}
+        assert witness.calls[0].data == data and witness.calls[0].subject == "permission_error"
 
 
 async def test_a_hook_that_crashes_or_hangs_is_shown_and_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 import stat
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from assent.app import App, Options, headless
+from assent.cli import hooks as hooks_command
 from assent.cli.ask import Printer
+from assent.cli.preflight import UsageError
 from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+from fakeapi import FakeApi, text, tool
 
 
 class Project:
@@ -39,8 +48,8 @@ class Project:
     def hooks(self, hooks: Json, **more: Any) -> None:
         self.settings.write_text(json.dumps({"hooks": hooks, **more}))
 
-    def on(self, event: str, body: str, *, matcher: str = "", **handler: Any) -> None:
-        entry = {"type": "command", "command": self.script(body), **handler}
+    def on(self, event: str, body: str, more: Json | None = None, *, matcher: str = "") -> None:
+        entry = {"type": "command", "command": self.script(body), **(more or {})}
         self.hooks({event: [{"matcher": matcher, "hooks": [entry]}]})
 
     def inputs(self) -> list[Json]:
@@ -234,7 +243,7 @@ async def test_permission_request_answers_instead_of_a_person(project: Project) 
 
 
 async def test_the_if_rule_decides_which_calls_a_hook_gets(project: Project) -> None:
-    project.on("PreToolUse", "", matcher="Bash", **{"if": "Bash(touch:*)"})
+    project.on("PreToolUse", "", {"if": "Bash(touch:*)"}, matcher="Bash")
     await converse(project, "run `true`", "run `touch made`", settings=ALLOW)
     assert [given["tool_input"]["command"] for given in project.inputs()] == ["touch made"]
 
@@ -295,7 +304,7 @@ async def test_a_hook_that_misbehaves_is_named_and_the_call_goes_on(project: Pro
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("must", [False, True])
 async def test_a_hook_that_hangs_is_ended_and_blocks_only_where_it_must_not_fail(project: Project, must: bool) -> None:
-    project.on("PreToolUse", "sleep 300", timeout=0.3, **({"onFailure": "block"} if must else {}))
+    project.on("PreToolUse", "sleep 300", {"timeout": 0.3, **({"onFailure": "block"} if must else {})})
     _, log = await converse(project, "run `touch made`", settings=ALLOW)
     assert (project.cwd / "made").exists() is not must
     assert log[0]["outcome"] == ("blocked" if must else "timeout")
@@ -311,3 +320,183 @@ async def test_a_program_that_does_not_exist_is_named(project: Project) -> None:
 def _transcript(project: Project, session_id: str) -> str:
     (path,) = (project.home / ".local/share/assent/sessions").glob(f"*/{session_id}.jsonl")
     return path.read_text()
+
+
+# --- events of a session ----------------------------------------------------------------------------------------------
+
+
+async def test_session_start_and_end_run_and_the_first_prompt_waits_for_what_start_prints(project: Project) -> None:
+    start = project.script(
+        'sleep 0.3; echo "we are on branch main"; echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"', "start.sh"
+    )
+    end = project.script("", "end.sh")
+    project.hooks(
+        {"SessionStart": [{"matcher": "startup", "hooks": [{"command": start}]}], "SessionEnd": [{"command": end}]}
+    )
+    run, _ = await converse(project, "run `printenv GREETING`", settings=ALLOW)
+    events = [(given["hook_event_name"], given.get("source"), given.get("reason")) for given in project.inputs()]
+    assert events == [("SessionStart", "startup", None), ("SessionEnd", None, "other")]
+    assert "we are on branch main" in _transcript(project, run.id)
+    assert '"content":"hello' in _transcript(project, run.id).replace(": ", ":")
+    log = (project.home / ".local/share/assent/sessions").glob(f"*/{run.id}/hooks.jsonl")
+    assert [json.loads(line)["event"] for line in next(log).read_text().splitlines()] == ["SessionStart", "SessionEnd"]
+
+
+async def test_a_resumed_and_a_forked_session_say_so(project: Project) -> None:
+    project.on("SessionStart", "", matcher="resume|fork")
+    async with headless(Options(offline=True, interactive=False)) as app:
+        opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
+        run = Run(app, opened["sessionId"], Listener())
+        await run.say("hello")
+        forked = await app.sessions.request("assent/session/fork", {"sessionId": run.id})
+        await Run(app, forked["sessionId"], Listener()).say("hello")
+        await app.sessions.request("assent/session/close", {"sessionId": run.id})
+        await run.say("hello again")
+    assert [given["source"] for given in project.inputs()] == ["fork", "resume"]
+
+
+async def test_a_batch_of_calls_fires_once_and_can_end_the_turn(project: Project) -> None:
+    project.on("PostToolBatch", """echo '{"decision": "block", "reason": "look at the plan first"}'""")
+    run, _ = await converse(project, "run `true`", settings=ALLOW)
+    (given,) = project.inputs()
+    assert [call["tool_name"] for call in given["tool_calls"]] == ["Bash"]
+    assert run.results[0]["terminal"] == "hook_stopped" and "look at the plan first" in json.dumps(run.results[0])
+
+
+async def test_the_model_is_not_switched_where_a_hook_denies_it(project: Project) -> None:
+    own = {"hookEventName": "PreModelSwitch", "permissionDecision": "deny", "permissionDecisionReason": "too dear"}
+    project.on("PreModelSwitch", f"echo '{json.dumps({'hookSpecificOutput': own})}'")
+    async with headless(Options(offline=True, interactive=False)) as app:
+        opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
+        with pytest.raises(ProtocolError, match="too dear"):
+            params = {"sessionId": opened["sessionId"], "model": "claude-opus-4-8"}
+            await app.sessions.request("assent/session/configure", params)
+    (given,) = project.inputs()
+    assert given["new_model"] == "claude-opus-4-8"
+
+
+async def test_that_hooks_of_another_tool_run_is_said_once_with_the_way_to_turn_it_off(project: Project) -> None:
+    claude = project.home / ".claude" / "settings.json"
+    claude.parent.mkdir()
+    claude.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}))
+    said: list[int] = []
+    for _ in range(2):
+        async with headless(Options(offline=True, interactive=False)) as app:
+            opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
+            session = app.sessions.live[opened["sessionId"]]
+            texts = [str(event) for event in session.events.replay(0) or []]
+            said.append(sum("readClaudeSettings" in text for text in texts))
+    assert said == [1, 0]
+
+
+# --- handlers of other kinds ------------------------------------------------------------------------------------------
+
+
+async def test_an_async_hook_is_not_waited_for_and_its_context_comes_with_the_next_prompt(project: Project) -> None:
+    own = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "the linter is unhappy"}}
+    project.on("PostToolUse", f"sleep 0.2; echo '{json.dumps(own)}'; touch {project.root}/done", {"async": True})
+    async with headless(Options(offline=True, interactive=False, settings=ALLOW)) as app:
+        opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
+        run = Run(app, opened["sessionId"], Listener())
+        await run.say("run `true`")
+        assert "unhappy" not in _transcript(project, run.id)
+        with anyio.fail_after(20):
+            while not run.log():  # noqa: ASYNC110 -- the log is what a client polls
+                await anyio.sleep(0.02)
+        await run.say("hello")
+        assert "the linter is unhappy" in _transcript(project, run.id)
+
+
+async def test_an_http_hook_posts_its_input_with_allowed_variables_only(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOOK_TEAM", "blue")
+    monkeypatch.setenv("HOOK_SECRET", "hidden")
+    own = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "says the server"}
+    with http_server([(200, json.dumps({"hookSpecificOutput": own}))]) as (url, requests):
+        headers = {"X-Team": "$HOOK_TEAM", "X-Secret": "${HOOK_SECRET}"}
+        handler = {"type": "http", "url": url, "headers": headers, "allowedEnvVars": ["HOOK_TEAM"]}
+        project.hooks({"PreToolUse": [{"hooks": [handler]}]})
+        run, log = await converse(project, "run `touch made`", settings=ALLOW)
+    ((sent, body),) = requests
+    assert body["tool_input"]["command"] == "touch made"
+    assert sent["X-Team"] == "blue" and "hidden" not in sent.get("X-Secret", "")
+    assert not (project.cwd / "made").exists() and "says the server" in _transcript(project, run.id)
+    assert log[0]["changed"] is True
+
+
+@pytest.mark.parametrize("must", [False, True])
+async def test_a_server_that_fails_blocks_only_where_it_must_not(project: Project, must: bool) -> None:
+    with http_server([(500, "broken")]) as (url, _):
+        handler = {"type": "http", "url": url, **({"onFailure": "block"} if must else {})}
+        project.hooks({"PreToolUse": [{"hooks": [handler]}]})
+        _, log = await converse(project, "run `touch made`", settings=ALLOW)
+    assert (project.cwd / "made").exists() is not must
+    assert log[0]["outcome"] == ("blocked" if must else "error") and "500" in log[0]["text"]
+
+
+async def test_a_prompt_hook_asks_the_small_model_and_its_no_denies_the_call(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with FakeApi() as api:
+        for name, value in api.env.items():
+            monkeypatch.setenv(name, value)
+        api.reply(tool("Bash", {"command": "touch made"}))
+        api.reply(text('{"ok": false, "reason": "it creates a file"}'))
+        api.reply(text("I stop."))
+        handler = {"type": "prompt", "prompt": "Is this safe? $ARGUMENTS", "continueOnBlock": True}
+        project.hooks({"PreToolUse": [{"hooks": [handler]}]})
+        async with headless(Options(interactive=False, settings=ALLOW)) as app:
+            opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
+            run = Run(app, opened["sessionId"], Listener())
+            await run.say("make a file")
+            (entry,) = run.log()
+        asked = json.dumps(api.calls[1].body)
+        assert "Is this safe?" in asked and "touch made" in asked
+    assert (entry["outcome"], entry["text"]) == ("blocked", "it creates a file")
+    assert not (project.cwd / "made").exists() and "it creates a file" in _transcript(project, run.id)
+
+
+@contextmanager
+def http_server(answers: list[tuple[int, str]]) -> Generator[tuple[str, list[tuple[dict[str, str], Json]]]]:
+    """A server on the loopback that gives these answers and keeps what it was sent."""
+    seen: list[tuple[dict[str, str], Json]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            seen.append((dict(self.headers.items()), json.loads(body)))
+            status, text = answers[min(len(seen), len(answers)) - 1]
+            self.send_response(status)
+            self.send_header("content-length", str(len(text.encode())))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, format: str, *args: Any) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/hook", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+# --- by hand ----------------------------------------------------------------------------------------------------------
+
+
+def test_hooks_are_listed_and_run_by_hand(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    project.on("PreToolUse", "echo 'not on a Friday' >&2; exit 2", matcher="Bash")
+    assert hooks_command.run("list", None, cwd=project.cwd, json_output=False) == 0
+    assert "PreToolUse Bash  command:" in capsys.readouterr().out
+    assert hooks_command.run("test", "pretooluse", cwd=project.cwd, json_output=True, stdin=io.StringIO("")) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["outcome"], row["exitCode"], row["text"]) == ("blocked", 2, "not on a Friday")
+    other = io.StringIO('{"tool_name": "Read", "tool_input": {"file_path": "x"}}')
+    assert hooks_command.run("test", "PreToolUse", cwd=project.cwd, json_output=False, stdin=other) == 0
+    assert "No active hook of PreToolUse matches for Read" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="is not a hook event"):
+        hooks_command.run("test", "Sometimes", cwd=project.cwd, json_output=False, stdin=io.StringIO(""))

@@ -69,6 +69,10 @@ Plugins are folders with commands, skills, agents, hooks or MCP servers. A sourc
 folder, the address of a git repository (…#branch), or NAME@MARKETPLACE. What a plugin
 would run is shown first, an update as a diff; nothing counts before you said yes."""
 
+HOOKS = """\
+Programs and other handlers that run on events: each with its file. `assent hooks test EVENT`
+runs those of one event by hand, with an example of its input or the JSON object on stdin."""
+
 IMPORT = """\
 What other tools left in this folder and in your home: MCP servers, hooks, rules, skills.
 Most of it is read where it lies. MCP servers of other tools are taken over on request."""
@@ -188,6 +192,10 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
                 yes=options.yes,
                 json_output=options.json,
             )
+        case "hooks":
+            from assent.cli import hooks
+
+            return hooks.run(options.action, options.event, cwd=options.cwd, json_output=options.json)
         case "import":
             from assent.cli import import_
 
@@ -282,6 +290,12 @@ def _parser() -> argparse.ArgumentParser:
     _place(plugin)
     plugin.add_argument("--yes", action="store_true", help="install without asking")
     plugin.add_argument("--json", action="store_true", help="print JSON")
+
+    hooks = _command(commands, "hooks", "list hooks, or run those of one event", HOOKS)
+    hooks.add_argument("action", nargs="?", choices=("list", "test"), default="list", help="what to do (default: list)")
+    hooks.add_argument("event", nargs="?", metavar="EVENT", help="such as PreToolUse")
+    _place(hooks)
+    hooks.add_argument("--json", action="store_true", help="print JSON")
 
     imported = _command(commands, "import", "what other tools left, and taking it over", IMPORT)
     _place(imported)

@@ -66,7 +66,7 @@ class Subagents:
         if definition is None:
             names = ", ".join(each.name for each in turn.services.agents())
             raise ToolError(f"There is no agent {agent!r}. The agents are: {names}.")
-        await self._started(definition, prompt)
+        prompt = await self._started(definition, prompt, ctx.tool_use_id)
         config, services = self._config(definition, ctx), self._services(definition, ctx)
         prompt = "\n\n".join(part for part in (*self._preloaded(definition), definition.initial_prompt, prompt) if part)
         background = background or definition.background
@@ -153,19 +153,25 @@ class Subagents:
             summary=f"{result.num_turns} steps, ${result.total_cost_usd:.4f}",
         )
 
-    async def _started(self, definition: AgentDefinition, prompt: str) -> None:
+    async def _started(self, definition: AgentDefinition, prompt: str, agent_id: str) -> str:
+        """Run SubagentStart; the prompt with what its hooks want the agent to know."""
         config, hooks = self._turn.config, self._turn.services.hooks
-        if hooks.wants("SubagentStart"):
-            data = {"agent": definition.name, "prompt": prompt}
-            await hooks.run(
-                HookCall(
-                    event="SubagentStart",
-                    session_id=config.session_id,
-                    cwd=self._turn.app.cwd,
-                    subject=definition.name,
-                    data=data,
-                )
-            )
+        if not hooks.wants("SubagentStart"):
+            return prompt
+        data = {"agent": definition.name, "prompt": prompt}
+        call = HookCall(
+            event="SubagentStart",
+            session_id=config.session_id,
+            cwd=self._turn.app.cwd,
+            subject=definition.name,
+            data=data,
+            agent_id=agent_id,
+            agent_type=definition.name,
+        )
+        outcomes = await hooks.run(call)
+        for outcome in outcomes:
+            await self._turn.tell(outcome.ran("SubagentStart", agent_id))
+        return "\n\n".join([prompt, *(outcome.context for outcome in outcomes if outcome.context)])
 
     def reads_only(self, agent: str) -> bool:
         definition = find(self._turn.services.agents(), agent)

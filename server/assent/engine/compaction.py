@@ -52,7 +52,9 @@ async def compact(
     """
     prompt, uuids = _open(turn)
     view = tuple(message for message in turn.history.view() if message.uuid not in without)
-    for outcome in await turn.run_hooks("PreCompact", {"trigger": trigger}, subject=trigger):
+    by = "manual" if trigger == "manual" else "auto"  # as hooks know it
+    asked = {"trigger": by, "custom_instructions": instructions or ""}
+    for outcome in await turn.run_hooks("PreCompact", asked, subject=by):
         if outcome.status in ("blocked", "prevented"):
             await turn.notice(f"A hook stopped the compaction. {outcome.text}".strip(), "warning")
             return False
@@ -81,7 +83,8 @@ async def compact(
         timestamp=turn.services.now(),
     )
     await start_anew(turn, boundary)
-    await turn.run_hooks("PostCompact", {"trigger": trigger, "summary": summary}, subject=trigger)
+    await turn.run_hooks("PostCompact", {"trigger": by, "compact_summary": summary}, subject=by)
+    await turn.run_hooks("SessionStart", {"source": "compact", "model": turn.model}, subject="compact")
     return True
 
 

@@ -13,7 +13,7 @@ from assent.context.tokens import estimate_content
 from assent.engine.turn import Turn
 from assent.extensions.commands import Command, find, split
 from assent.extensions.instructions.quick_add import note_of
-from assent.types.blocks import Block, text_block
+from assent.types.blocks import Block, text_block, text_of
 from assent.types.errors import ToolError
 from assent.types.messages import Attachment
 
@@ -71,6 +71,16 @@ async def _command(turn: Turn, name: str, arguments: str, commands: Sequence[Com
     except ToolError as error:  # a command inside it may not run, or failed
         return Input(error=str(error))
     result = Input(blocks=expansion.blocks, model=expansion.model, allowed_tools=expansion.allowed_tools)
+    data = {
+        "expansion_type": "mcp_prompt" if name.startswith("mcp__") else "slash_command",
+        "command_name": name,
+        "command_args": arguments,
+        "command_source": getattr(command, "source", ""),
+        "prompt": text_of(expansion.blocks),
+    }
+    for outcome in await turn.run_hooks("UserPromptExpansion", data, subject=name):
+        if outcome.status in ("blocked", "prevented"):
+            return Input(error=f"A hook blocked /{name}: {outcome.text}")
     await _attach_mentions(turn, result)
     return result
 

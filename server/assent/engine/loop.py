@@ -66,6 +66,9 @@ async def run(turn: Turn, state: State) -> Terminal:
 async def follow_up(turn: Turn, state: State, results: Sequence[CallResult]) -> Step:
     """The calls are answered: give the model their results and whatever else it should know, and go on."""
     await turn.answer_calls(results)
+    stopped = await turn.batch_hooks(results)
+    if stopped is not None:
+        return Terminal(reason="hook_stopped", error=stopped)
     for result in results:
         if result.hook_stopped:
             return Terminal(reason="hook_stopped", error=result.hook_stopped)

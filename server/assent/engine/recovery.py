@@ -94,7 +94,7 @@ async def surface(
         await turn.answer_calls(tools.results())
     await turn.publish(turn.error_message(text, failure.kind if failure else reason))
     if reason in ("model_error", "prompt_too_long", "image_error"):
-        turn.stop_failed(text)
+        turn.stop_failed(text, failure.kind if failure else reason)
     return Terminal(reason=reason, error=text)
 
 

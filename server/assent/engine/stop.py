@@ -8,7 +8,8 @@ from assent.engine.answer import Answer
 from assent.engine.budget import Continuation, check_token_budget
 from assent.engine.state import State, Step, Terminal
 from assent.engine.turn import Turn
-from assent.types.hooks import HookOutcome
+from assent.types.blocks import Json
+from assent.types.hooks import HookEvent, HookOutcome
 
 STRUCTURED_RETRIES = 5
 STOP_HOOK_ROUNDS = 8
@@ -45,12 +46,18 @@ async def stop_hooks(turn: Turn, state: State) -> Step | None:
     idle = state.stop_hook_active and not state.worked_since_block
     if idle or state.stop_hook_rounds >= STOP_HOOK_ROUNDS:
         return None
-    data = {"stop_hook_active": state.stop_hook_active, "last_assistant_message": turn.last_text}
-    event = "SubagentStop" if turn.config.source == "subagent" else "Stop"
+    data: Json = {
+        "stop_hook_active": state.stop_hook_active,
+        "last_assistant_message": turn.last_text,
+        "background_tasks": list(turn.services.jobs.list()) if turn.services.jobs is not None else [],
+        "session_crons": [],
+    }
+    event: HookEvent = "SubagentStop" if turn.config.source == "subagent" else "Stop"
     step = await _outcome(turn, state, await turn.run_hooks(event, data))
     if step is None and turn.services.team is not None:
         for task in turn.services.team.owned_tasks():
-            step = await _outcome(turn, state, await turn.run_hooks("TaskCompleted", {"task": dict(task)}))
+            facts = {"task": dict(task), "task_id": task.get("id"), "task_subject": task.get("subject")}
+            step = await _outcome(turn, state, await turn.run_hooks("TaskCompleted", facts))
             if step is not None:
                 return step
         step = await _outcome(turn, state, await turn.run_hooks("TeammateIdle"))

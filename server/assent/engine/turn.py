@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio
 import anyio.lowlevel
@@ -25,7 +25,7 @@ from assent.engine.window import Window
 from assent.tools.files.read_marks import take_back
 from assent.tools.run.executor import INTERRUPTED, CallResult, ToolExecutor
 from assent.tools.tool import AgentRunner, AnyTool, Mine, ReadMark, SessionState, ToolContext
-from assent.types.blocks import Block, Json, text_block
+from assent.types.blocks import Block, Json, text_block, text_of
 from assent.types.errors import ToolError
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
 from assent.types.messages import (
@@ -240,14 +240,17 @@ class Turn:
         """Ask the person; where nobody can be asked the answer is no, and the turn goes on (Q2)."""
         if self.services.handle_elicitation is None:
             return ElicitationAnswer(action="decline")
-        await self.run_hooks("Elicitation", {"message": question.message})
-        self.services.set_status("waiting")
-        try:
-            answer = await self.services.handle_elicitation(question)
-        finally:
-            self.services.set_status("running")
-        await self.run_hooks("ElicitationResult", {"message": question.message, "action": answer.action})
-        return answer
+        data: Json = {"message": question.message, "mode": "url" if question.url else "form"}
+        data |= {"url": question.url} if question.url else {"requested_schema": question.schema}
+        answer = _answered(await self.run_hooks("Elicitation", data))
+        if answer is None:
+            self.services.set_status("waiting")
+            try:
+                answer = await self.services.handle_elicitation(question)
+            finally:
+                self.services.set_status("running")
+        data = {"message": question.message, "action": answer.action, "content": dict(answer.content)}
+        return _answered(await self.run_hooks("ElicitationResult", data)) or answer
 
     def _snip(self, numbers: list[int]) -> str:
         """Mark results that were offered by number; they leave the view before the next call (C2)."""
@@ -269,16 +272,37 @@ class Turn:
             for context in result.contexts:
                 await self.publish(self.attachment("hook", context, {"tool_use_id": result.tool_use_id}))
 
+    async def batch_hooks(self, results: Sequence[CallResult]) -> str | None:
+        """PostToolBatch, once all calls of an answer have their results; a reason where a hook ends the turn."""
+        if not self.services.hooks.wants("PostToolBatch"):
+            return None
+        calls = [
+            {
+                "tool_name": result.tool,
+                "tool_input": dict(result.input),
+                "tool_use_id": result.tool_use_id,
+                "tool_response": text_of(result.block.get("content", "")),
+            }
+            for result in results
+        ]
+        outcomes = await self.run_hooks("PostToolBatch", {"tool_calls": calls})
+        return next((each.text for each in outcomes if each.status in ("blocked", "prevented")), None)
+
     @property
     def mine(self) -> Mine:
         """Which calls are this agent's own."""
         return self.services.owners.of(self.config.parent_tool_use_id)
 
-    def stop_failed(self, text: str) -> None:
-        """StopFailure hooks hear of an API error; nobody waits for them and they change nothing (L8)."""
+    def stop_failed(self, text: str, kind: str = "unknown") -> None:
+        """StopFailure hooks get an API error; nobody waits for them and they change nothing (L8)."""
         if self.services.hooks.wants("StopFailure"):
             call = HookCall(
-                event="StopFailure", session_id=self.config.session_id, cwd=self.app.cwd, data={"error": text}
+                event="StopFailure",
+                session_id=self.config.session_id,
+                cwd=self.app.cwd,
+                subject=kind,
+                data={"error": kind, "error_details": text, "last_assistant_message": self.last_text},
+                detached=True,
             )
             self.background.spawn(self.services.hooks.run(call), name="StopFailure hooks")
 
@@ -315,7 +339,12 @@ class Turn:
         if not self.services.hooks.wants(event):
             return []
         call = HookCall(
-            event=event, session_id=self.config.session_id, cwd=self.app.cwd, subject=subject, data=data or {}
+            event=event,
+            session_id=self.config.session_id,
+            cwd=self.app.cwd,
+            subject=subject,
+            data=data or {},
+            agent_id=self.config.parent_tool_use_id,
         )
         outcomes = await self.services.hooks.run(call)
         for outcome in outcomes:
@@ -323,3 +352,14 @@ class Turn:
             if outcome.context:
                 await self.publish(self.attachment("hook", outcome.context, {"event": event}))
         return outcomes
+
+
+def _answered(outcomes: Sequence[HookOutcome]) -> ElicitationAnswer | None:
+    """A hook's answer to a question, in place of the person's."""
+    for outcome in outcomes:
+        action: Any = outcome.specific.get("action")
+        content: Any = outcome.specific.get("content")
+        if action in ("accept", "decline", "cancel"):
+            given = cast("Mapping[str, Any]", content) if isinstance(content, Mapping) else None
+            return ElicitationAnswer(action=action, content=given or {})
+    return None

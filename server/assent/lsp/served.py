@@ -10,6 +10,8 @@ METHODS: tuple[str, ...] = (
     "assent/document/read",
     "assent/edit/list",
     "assent/edit/resolve",
+    "assent/hook/list",
+    "assent/hook/log",
     "assent/job/background",
     "assent/job/kill",
     "assent/job/list",

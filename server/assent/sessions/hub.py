@@ -5,7 +5,7 @@ Each method takes the struct of its parameters and answers the struct of its res
 turn, job and file is closed within 2 s.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ import anyio.to_thread
 import msgspec
 
 from assent.editor.proposals import Origin, ProposalEvent
+from assent.extensions.hooks.handlers import LONGEST_END
 from assent.sessions import tool_run
 from assent.sessions.complete import Completion
 from assent.sessions.deps import SessionDeps
@@ -50,6 +51,7 @@ from assent.wire.shapes import AgentInfo, CommandInfo, Empty, McpServer, Proposa
 DEFINITIONS_SECONDS = 1.0
 
 CompletionItems = list[results.CompletionItem]
+SHUTDOWN_HOOKS = 0.8  # seconds that hooks of SessionEnd get when the whole program ends
 Method = Callable[[Any, Call], Awaitable[Wire]]
 
 
@@ -68,6 +70,7 @@ class Sessions:
         self.on_settings: list[Callable[[], None]] = []  # told after settings files changed on disk
         self._tasks = Tasks()
         self.roster = RosterBoard(lambda: [each for each in self.live.values() if each is not self._scratch])
+        self._forked: set[str] = set()
         self.methods: dict[str, Method] = {
             "assent/session/new": self.new,
             "assent/session/send": self.send,
@@ -117,6 +120,7 @@ class Sessions:
     async def shutdown(self) -> None:
         """Stop every turn and child, save everything. Bounded: what does not stop in time is cut off."""
         sessions = list(self.live.values())
+        await self._ended(sessions, seconds=SHUTDOWN_HOOKS)
         for session in sessions:
             session.stop()
         with anyio.move_on_after(1.2):
@@ -160,6 +164,7 @@ class Sessions:
         )
         self._adopt(session)
         session.join(call)
+        self._started(session, "startup")
         self._summarise(session)
         for problem in session.settings.problems:
             session.notice("warning", str(problem))
@@ -229,7 +234,14 @@ class Sessions:
 
     async def configure(self, params: requests.SessionConfigure, call: Call) -> results.Configured:
         session = await self.session(params.session_id)
-        return msgspec.convert(configure(session, _json(params)), results.Configured)
+        before = session.options.model
+        if params.model and params.model != before:
+            await self._may_switch(session, params.model)
+        answer = msgspec.convert(configure(session, _json(params)), results.Configured)
+        if session.options.model != before and self.deps.session_hooks is not None:
+            data = {"old_model": before, "new_model": session.options.model}
+            self.deps.session_hooks.tell(session, "PostModelSwitch", data, subject=session.options.model)
+        return answer
 
     async def close(self, params: requests.SessionRef, call: Call) -> Empty:
         """Let go of a session: its turn is stopped, its file is free for another process."""
@@ -253,6 +265,7 @@ class Sessions:
                 self.deps.data_dir, source, message_id=params.message_id, before=params.before is True, now=now
             )
         )
+        self._forked.add(session_id)
         return results.Forked(session_id)
 
     async def delete(self, params: requests.SessionRef, call: Call) -> Empty:
@@ -346,6 +359,8 @@ class Sessions:
             session.prompts = [known.text] if known and known.text else []
             session.events.go_on_from(self._last_seqs.pop(session_id, 0))
             self._adopt(session)
+            self._started(session, "fork" if session_id in self._forked else "resume")
+            self._forked.discard(session_id)
             return session
 
     @asynccontextmanager
@@ -362,6 +377,30 @@ class Sessions:
     async def _left(self, session_id: str) -> None:
         while session_id in self._ending:
             await self._ending[session_id].wait()
+
+    async def _may_switch(self, session: Session, model: str) -> None:
+        """PreModelSwitch; raises where a hook refuses."""
+        if self.deps.session_hooks is None:
+            return
+        data = {"old_model": session.options.model, "new_model": model}
+        for outcome in await self.deps.session_hooks.fire(session, "PreModelSwitch", data, subject=model):
+            if outcome.refuses:
+                why = outcome.text or "a hook refused it"
+                raise ProtocolError("permissionDenied", f"The model was not changed: {why}")
+
+    def _started(self, session: Session, source: str) -> None:
+        if self.deps.session_hooks is not None:
+            self.deps.session_hooks.started(session, source)
+
+    async def _ended(self, sessions: Iterable[Session], *, seconds: float) -> None:
+        """SessionEnd hooks of all of them at once; what takes longer is cut off."""
+        hooks = self.deps.session_hooks
+        if hooks is None or not hooks.hooks.wants("SessionEnd"):
+            return
+        with anyio.move_on_after(seconds):
+            async with anyio.create_task_group() as group:
+                for session in sessions:
+                    group.start_soon(hooks.ended, session, "other")
 
     def _adopt(self, session: Session) -> None:
         self.live[session.id] = session
@@ -388,6 +427,9 @@ class Sessions:
             return self._scratch
 
     async def _shut(self, session: Session) -> None:
+        self.live.setdefault(session.id, session)  # its hooks still find it
+        await self._ended([session], seconds=LONGEST_END)
+        self.live.pop(session.id, None)
         session.stop()
         with anyio.move_on_after(2):
             await session.stopped()

@@ -5,6 +5,7 @@ session's supervisor, its environment, its event stream, and the model for hooks
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
@@ -13,6 +14,7 @@ from typing import Any, Protocol
 
 from assent.extensions.hooks.exported import with_exported
 from assent.extensions.hooks.handlers import Handler, Origin
+from assent.extensions.hooks.in_process import AllHooks
 from assent.extensions.hooks.ports import CommandResult, HookPorts, SessionFacts, Written
 from assent.extensions.hooks.runner import HookRunner
 from assent.sessions.stream.event_log import EventLog
@@ -30,6 +32,7 @@ from assent.types.hooks import HookCall, HookEvent, HookOutcome, Hooks
 from assent.types.ids import new_id
 from assent.types.messages import AssistantFinal, AssistantMessage, HookRan, Message, Notice, UserMessage
 from assent.types.ports import CallModel, ModelRequest, SpillStore
+from assent.types.private_files import private_folder
 from assent.types.programs import user_path
 from assent.types.usage import Usage
 from assent.wire.shapes import Level
@@ -65,6 +68,7 @@ class HookedSession(Protocol):
     @property
     def effort(self) -> str: ...
     def notice(self, level: Level, text: str) -> None: ...
+    def rename(self, title: str) -> None: ...
     async def start_turn(self, prompt: str) -> None: ...
 
 
@@ -86,7 +90,10 @@ class SessionHooks:
         book: Book,
         secrets: Callable[[], Sequence[str]],
         matches_rule: Callable[[str, str, Json, str], bool],
+        in_process: Hooks | None = None,
+        told_file: Path | None = None,
     ) -> None:
+        self.told_file = told_file  # exists once the user was told that hooks of another program run here
         self.settings = settings
         self.trust = trust
         self.live = live
@@ -112,6 +119,7 @@ class SessionHooks:
                 spill=self._spill,
             )
         )
+        self.hooks: Hooks = AllHooks(in_process, self.runner) if in_process is not None else self.runner
 
     async def aclose(self) -> None:
         for task in self._tasks:
@@ -134,21 +142,59 @@ class SessionHooks:
 
     # --- events of a session -----------------------------------------------------------------------------------------
 
+    def started(self, session: HookedSession, source: str) -> None:
+        """SessionStart, beside everything else: only the first prompt waits for it."""
+        self._tell_of_other_tools(session)
+        if self.hooks.wants("SessionStart"):
+            self._spawn(self._start(session, source))
+
+    async def _start(self, session: HookedSession, source: str) -> None:
+        data = {"source": source, "session_title": session.title}
+        for outcome in await self.runner.start(_call(session, "SessionStart", data, source)):
+            title, message = outcome.specific.get("sessionTitle"), outcome.specific.get("initialUserMessage")
+            if isinstance(title, str) and title.strip():
+                session.rename(title)
+            if isinstance(message, str) and message.strip() and source == "startup":
+                self._spawn(session.start_turn(message))
+
+    async def ended(self, session: HookedSession, reason: str) -> None:
+        """SessionEnd; then nothing of the session is kept here."""
+        await self.fire(session, "SessionEnd", {"reason": reason}, subject=reason)
+        self.runner.forget(session.id)
+
+    def notify(self, session: HookedSession, kind: str, message: str) -> None:
+        """Notification: the user is wanted. Nobody waits for it."""
+        self.tell(session, "Notification", {"message": message, "notification_type": kind}, subject=kind)
+
+    def tell(self, session: HookedSession, event: HookEvent, data: Json, *, subject: str = "") -> None:
+        """An event that changes nothing."""
+        if self.hooks.wants(event):
+            self._spawn(self._told(session, event, data, subject))
+
+    async def _told(self, session: HookedSession, event: HookEvent, data: Json, subject: str) -> None:
+        await self.fire(session, event, data, subject=subject)
+
     async def fire(
-        self, hooks: Hooks, session: HookedSession, event: HookEvent, data: Json | None = None, *, subject: str = ""
+        self, session: HookedSession, event: HookEvent, data: Json, *, subject: str = ""
     ) -> list[HookOutcome]:
         """An event that has no turn around it."""
-        if not hooks.wants(event):
+        if not self.hooks.wants(event):
             return []
-        call = HookCall(
-            event=event,
-            session_id=session.id,
-            cwd=session.state.cwd,
-            subject=subject,
-            data=data or {},
-            detached=True,
+        return await self.hooks.run(_call(session, event, data, subject))
+
+    def _tell_of_other_tools(self, session: HookedSession) -> None:
+        """Once for a user: hooks that were written for another program run here, too."""
+        files = {entry.file for entry in session.settings.hooks if entry.foreign and entry.source == "user"}
+        if not files or self.told_file is None or self.told_file.exists():
+            return
+        text = (
+            f"Hooks of {', '.join(sorted(files))} also run in Assent. `/hooks` lists them; "
+            '"readClaudeSettings": false in your settings turns them off.'
         )
-        return await hooks.run(call)
+        session.notice("info", text)
+        with contextlib.suppress(OSError):
+            private_folder(self.told_file.parent)
+            self.told_file.write_text(text + "\n", encoding="utf-8")
 
     # --- ports -------------------------------------------------------------------------------------------------------
 
@@ -251,6 +297,12 @@ class SessionHooks:
     def _spill(self, session_id: str, text: str) -> str | None:
         session = self.live().get(session_id)
         return session.spill.write(new_id("h"), text) if session is not None else None
+
+
+def _call(session: HookedSession, event: HookEvent, data: Json, subject: str) -> HookCall:
+    return HookCall(
+        event=event, session_id=session.id, cwd=session.state.cwd, subject=subject, data=data, detached=True
+    )
 
 
 def hook_json(handler: Handler, *, withheld: str = "") -> Json:

@@ -152,6 +152,8 @@ class HookRun(Wire):
     stdout: str | None = None
     stderr: str | None = None
     changed: bool | None = None
+    source: str | None = None  # file and line
+    command: str | None = None
 
 
 class HookRuns(Wire):

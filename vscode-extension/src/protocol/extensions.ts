@@ -138,6 +138,9 @@ export interface HookRun {
   stdout?: string;
   stderr?: string;
   changed?: boolean;
+  /** file and line */
+  source?: string;
+  command?: string;
 }
 
 /** Newest first. */

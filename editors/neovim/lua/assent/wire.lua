@@ -800,6 +800,8 @@
 ---@field stdout? string
 ---@field stderr? string
 ---@field changed? boolean
+---@field source? string file and line
+---@field command? string
 
 --- Newest first.
 ---@class assent.wire.HookRuns

@@ -33,13 +33,17 @@ class HookRunner:
         self._ran_once: set[tuple[str, str]] = set()
         self._late: dict[str, list[HookOutcome]] = {}  # what async hooks had to say, for the next prompt
         self._running_async: dict[str, int] = {}
+        self._starting: dict[str, anyio.Event] = {}  # sessions whose SessionStart hooks still run
 
     # --- the port ----------------------------------------------------------------------------------------------------
 
     def wants(self, event: HookEvent) -> bool:
-        return event in self.registry.events() or (event == "UserPromptSubmit" and bool(self._late))
+        waiting = event == "UserPromptSubmit" and bool(self._late or self._starting)
+        return waiting or event in self.registry.events()
 
     async def run(self, call: HookCall) -> list[HookOutcome]:
+        if call.event == "UserPromptSubmit" and (starting := self._starting.get(call.session_id)):
+            await starting.wait()
         facts = self.ports.facts(call.session_id) or SessionFacts(project=call.cwd)
         self._name_problems(call.session_id, facts.project)
         chosen = self._chosen(call, facts)
@@ -61,6 +65,17 @@ class HookRunner:
                 self.ports.publish(call.session_id, outcome.ran(call.event, call.tool_use_id))
         return [*self._late_ones(call), *found]
 
+    async def start(self, call: HookCall) -> list[HookOutcome]:
+        """SessionStart: the first prompt waits for it, and takes what its hooks want the model to know."""
+        done = self._starting[call.session_id] = anyio.Event()
+        try:
+            outcomes = await self.run(call)
+        finally:
+            self._starting.pop(call.session_id, None)
+            done.set()
+        self._keep_for_the_prompt(call.session_id, outcomes)
+        return outcomes
+
     # --- what lists and tests need -----------------------------------------------------------------------------------
 
     def listed(self, folder: str, session_id: str = "") -> list[Handler]:
@@ -75,6 +90,7 @@ class HookRunner:
         self.registry.forget(session_id)
         self.log.forget(session_id)
         self._late.pop(session_id, None)
+        self._starting.pop(session_id, None)
         self._running_async.pop(session_id, None)
         self._shown = {each for each in self._shown if each[0] != session_id}
         self._ran_once = {each for each in self._ran_once if each[0] != session_id}
@@ -156,9 +172,14 @@ class HookRunner:
         self.ports.publish(call.session_id, outcome.ran(call.event, call.tool_use_id))
         if handler.values.get("asyncRewake") and outcome.exit_code == 2:
             self.ports.wake(call.session_id, outcome.text)
-        elif outcome.context:
-            late = replace(outcome, status="success", decision=None, updated_input=None, text="")
-            self._late.setdefault(call.session_id, []).append(late)
+        else:
+            self._keep_for_the_prompt(call.session_id, [outcome])
+
+    def _keep_for_the_prompt(self, session_id: str, outcomes: Iterable[HookOutcome]) -> None:
+        for outcome in outcomes:
+            if outcome.context:
+                late = replace(outcome, status="success", decision=None, updated_input=None, text="")
+                self._late.setdefault(session_id, []).append(late)
 
     def _late_ones(self, call: HookCall) -> Iterable[HookOutcome]:
         return self._late.pop(call.session_id, ()) if call.event == "UserPromptSubmit" else ()

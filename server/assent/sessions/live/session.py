@@ -138,6 +138,7 @@ class Session:
         self.repository = RepositorySnapshot(self._run_unasked)
         self.services = self._services(provided)
         self._settings_seen = self.settings
+        self._cwd_seen = state.cwd
         record.on_append = self.turns.written
         state.on_change = self._state_changed
 
@@ -570,12 +571,27 @@ class Session:
         waiting = self.status == "waiting"
         if waiting and self._waiting_since is None:
             self._waiting_since = time.monotonic()
+            self._notify_waiting()
         elif not waiting and self._waiting_since is not None:
             self._waited, self._waiting_since = self.waited_seconds(), None
         if self.turn is not None:
             self.publish(Status(self.status))
 
+    def _notify_waiting(self) -> None:
+        hooks = self.deps.session_hooks
+        if hooks is None or self.closed:
+            return
+        asks = self.asks.pending("permission")
+        if asks:
+            hooks.notify(self, "permission_prompt", f"Assent needs your permission: {asks[-1].get('title', '')}")
+        else:
+            hooks.notify(self, "elicitation_dialog", "Assent has a question for you.")
+
     def _state_changed(self, what: str) -> None:
+        if what == "cwd" and self.deps.session_hooks is not None and self.state.cwd != self._cwd_seen:
+            data = {"old_cwd": self._cwd_seen, "new_cwd": self.state.cwd}
+            self._cwd_seen = self.state.cwd
+            self.deps.session_hooks.tell(self, "CwdChanged", data)
         match what:
             case "todos":
                 self.publish(Todos(wire_todos(self.state.todos)))
