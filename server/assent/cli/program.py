@@ -77,6 +77,10 @@ IMPORT = """\
 What other tools left in this folder and in your home: MCP servers, hooks, rules, skills.
 Most of it is read where it lies. MCP servers of other tools are taken over on request."""
 
+MCP = """\
+The MCP servers that are configured for this folder, with their state. A server of a project
+starts only after you approved it; `list` shows what would run. `test` connects to one."""
+
 DEMO = """\
 A scratch project with a typo; the offline model finds it, proposes the edit, asks, and
 runs the tests. Needs no key and no network. Without a terminal it answers itself."""
@@ -196,6 +200,10 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
             from assent.cli import hooks
 
             return hooks.run(options.action, options.event, cwd=options.cwd, json_output=options.json)
+        case "mcp":
+            from assent.cli import mcp
+
+            return mcp.run(action=options.action, name=options.name, cwd=options.cwd, json_output=options.json)
         case "import":
             from assent.cli import import_
 
@@ -296,6 +304,13 @@ def _parser() -> argparse.ArgumentParser:
     hooks.add_argument("event", nargs="?", metavar="EVENT", help="such as PreToolUse")
     _place(hooks)
     hooks.add_argument("--json", action="store_true", help="print JSON")
+
+    servers = _command(commands, "mcp", "list, approve, switch or test MCP servers, or sign in to one", MCP)
+    steps = ("list", "approve", "enable", "disable", "test", "sign-in")
+    servers.add_argument("action", nargs="?", choices=steps, default="list", help="what to do (default: list)")
+    servers.add_argument("name", nargs="?", metavar="NAME", help="which server")
+    _place(servers)
+    servers.add_argument("--json", action="store_true", help="print JSON")
 
     imported = _command(commands, "import", "what other tools left, and taking it over", IMPORT)
     _place(imported)

@@ -1,0 +1,92 @@
+"""`assent mcp`: list the configured MCP servers, approve, switch and test them, and sign in to them."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from assent.cli.preflight import UsageError, project_folder
+from assent.cli.render import visible
+from assent.types.blocks import Json
+from assent.types.errors import ProtocolError
+
+
+def run(*, action: str, name: str | None, cwd: Path | None, json_output: bool) -> int:
+    if action != "list" and name is None:
+        raise UsageError(f"say which: assent mcp {action} needs the name of a server")
+    try:
+        return asyncio.run(_run(action, name or "", str(project_folder(cwd)), json_output=json_output))
+    except ProtocolError as error:
+        print(visible(f"{error}. {error.hint}".strip()), file=sys.stderr)
+        return 1
+
+
+async def _run(action: str, name: str, folder: str, *, json_output: bool) -> int:
+    from assent.app import Options, headless
+
+    servers = headless(Options(interactive=False)).mcp
+    try:
+        match action:
+            case "approve":
+                shown = [each for each in servers.list(folder) if each["name"] == name]
+                print("\n".join(map(_line, shown)), file=sys.stderr)  # what is approved, word for word
+                hash = shown[0].get("hash") if shown else None
+                _print(servers.approve(name, folder, hash), json_output=json_output)
+            case "enable":
+                _print(servers.enable(name, folder), json_output=json_output)
+            case "disable":
+                _print(servers.disable(name, folder), json_output=json_output)
+            case "test":
+                state = await servers.restart(name, folder)
+                _print(state, json_output=json_output)
+                return 0 if state["status"] == "connected" else 1
+            case "sign-in":
+                return await _sign_in(name, folder)
+            case _:
+                listed = servers.list(folder)
+                if json_output:
+                    print(json.dumps(listed, indent=2))
+                else:
+                    print("\n".join(map(_line, listed)) or "No MCP servers are configured.")
+    finally:
+        await servers.aclose()
+    return 0
+
+
+async def _sign_in(name: str, folder: str) -> int:
+    from assent.app import Options, headless
+
+    servers = headless(Options(interactive=False)).mcp
+    try:
+        url = (await servers.sign_in(name, folder)).get("url")
+        if not url:
+            print(f"{name} needs no sign-in.")
+            return 0
+        print(f"Open this address in a browser:\n{url}")
+        print("If the browser cannot come back here, paste the address it was sent to and press Enter.")
+        server = servers.folders.at(folder).named(name)
+        pasting = asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        connecting = server.connect()
+        await asyncio.wait({connecting, pasting}, return_when=asyncio.FIRST_COMPLETED)
+        if not connecting.done() and pasting.done() and pasting.result().strip():
+            server.paste(pasting.result().strip())
+        await asyncio.wait({connecting})
+        print(_line(server.summary()))
+        return 0 if server.status == "connected" else 1
+    finally:
+        await servers.aclose()
+
+
+def _print(state: Json, *, json_output: bool) -> None:
+    print(json.dumps(state, indent=2) if json_output else _line(state))
+
+
+def _line(state: Json) -> str:
+    words = f"{state['name']}: {state['status']} ({state['scope']}, {state['transport'] or 'unusable'})"
+    if state.get("tools"):
+        words += f", {state['tools']} tools, {state['tokens']} tokens"
+    if state.get("error"):
+        words += f"\n  {state['error']}"
+    if state.get("change"):
+        words += "\n" + "\n".join(f"  {line}" for line in str(state["change"]).splitlines())
+    return visible(words)
