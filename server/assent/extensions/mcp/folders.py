@@ -110,8 +110,3 @@ class McpFolders:
             self._folders[folder].changed()
         for listener in self._listeners:
             listener(folder)
-
-
-def states(servers: Sequence[Json]) -> list[Json]:
-    """[{name, status}], as a new session lists them."""
-    return [{"name": server["name"], "status": server["status"]} for server in servers]

@@ -22,8 +22,6 @@ MOST_TOOLS = 10
 MOST_TOKENS = 5_000
 WAIT_SECONDS = 5.0
 
-Sample = Callable[[Json], "asyncio.Future[Json]"]
-
 
 class Offer:
     def __init__(self, servers: Servers) -> None:
