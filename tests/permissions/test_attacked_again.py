@@ -57,3 +57,17 @@ def test_a_process_s_own_links_lead_where_the_command_is(ws: Scratch) -> None:
     assert ws.bash("cat /proc/self/root/etc/shadow").step == "ironGate"
     assert ws.bash(f"cat /proc/{os.getpid()}/cwd/a.py").decision == "ask"
     assert ws.bash("cat " + "/proc/self/root" * 60 + "/etc/passwd").decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git submodule --quiet status",
+        "git worktree list x",
+        "git stash list x",
+        "git count-objects x",
+        "git log --author",
+    ],
+)
+def test_git_lines_that_git_itself_would_refuse_are_asked_about(ws: Scratch, command: str) -> None:
+    assert ws.bash(command).decision == "ask"

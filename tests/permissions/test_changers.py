@@ -143,6 +143,7 @@ FINE = """
     grep -rl x docs | xargs sed -i s/x/y/
     grep -rl --include=*.md x . | xargs sed -i s/x/y/
     grep -rl nowhere . | xargs sed -i s/x/y/
+    grep -ril x docs | xargs sed -i s/x/y/
     rg --files docs | xargs wc -l
     sed -i s/x/y/ docs/readme.md
     sed -i "s/$old/$new/" docs/readme.md
