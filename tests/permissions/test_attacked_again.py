@@ -64,7 +64,6 @@ def test_a_process_s_own_links_lead_where_the_command_is(ws: Scratch) -> None:
     [
         "git submodule --quiet status",
         "git worktree list x",
-        "git stash list x",
         "git count-objects x",
         "git log --author",
     ],
