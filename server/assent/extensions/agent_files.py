@@ -91,7 +91,6 @@ def agent_of(file: MarkdownFile, origin: Origin) -> tuple[AgentDefinition | None
         background=front.flag("background"),
         isolation="worktree" if isolation == "worktree" else None,
         agents=_started(tools, front.names("agents")),
-        color=front.text("color"),
         initial_prompt=front.text("initialPrompt"),
         model_invocable=not front.flag("disable-model-invocation"),
     )

@@ -42,7 +42,6 @@ class AgentDefinition:
     background: bool = False
     isolation: Literal["worktree"] | None = None
     agents: tuple[str, ...] = ()  # which agents it may start; none by itself
-    color: str = ""
     initial_prompt: str = ""
     model_invocable: bool = True
     withheld: str = ""  # why it cannot be used

@@ -10,13 +10,12 @@ import inspect
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 if TYPE_CHECKING:
     from assent.tools.tool import AnyTool
 
 Function = Callable[..., Any]
-FunctionT = TypeVar("FunctionT", bound=Function)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

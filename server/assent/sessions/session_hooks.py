@@ -129,9 +129,9 @@ class SessionHooks:
 
     # --- lists -------------------------------------------------------------------------------------------------------
 
-    def listed(self, folder: str, session_id: str = "") -> list[Json]:
+    def listed(self, folder: str) -> list[Json]:
         """`assent/hook/list`: those that run, and those that wait for trust."""
-        active = self.runner.listed(folder, session_id)
+        active = self.runner.listed(folder)
         known = {handler.hook_id for handler in active}
         everything = self.settings.load(folder, trust=EVERYTHING)
         withheld = [handler for handler in _parsed(everything.hooks) if handler.hook_id not in known]

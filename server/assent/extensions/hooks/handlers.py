@@ -7,7 +7,7 @@ with an entry is said with its file and line, and the others still count. Runnin
 import hashlib
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import orjson
@@ -204,7 +204,3 @@ def once_each(handlers: Iterable[Handler]) -> list[Handler]:
     for handler in handlers:
         found.setdefault(handler.key, handler)
     return list(found.values())
-
-
-def from_plugin(handlers: Iterable[Handler], environment: Mapping[str, str]) -> list[Handler]:
-    return [replace(each, origin=replace(each.origin, environment=environment)) for each in handlers]

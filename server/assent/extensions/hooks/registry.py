@@ -1,10 +1,10 @@
-"""Which hooks there are: those of a folder's settings and plugins, and those that a session itself brought along.
+"""Which hooks there are: those of a folder's settings and plugins.
 
 Settings are looked at again at most twice a second, so a changed file counts without a restart and asking costs little.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from assent.extensions.hooks.handlers import Handler, HookProblem, parse_entry
@@ -27,15 +27,12 @@ class Registry:
         self._ports = ports
         self._clock = clock
         self._folders: dict[str, _Folder] = {}
-        self._sessions: dict[str, list[Handler]] = {}
 
     def events(self) -> set[HookEvent]:
         """The events for which anything might run now."""
         found: set[HookEvent] = set()
         for folder in self._ports.folders():
             found.update(handler.event for handler in self.of_folder(folder))
-        for handlers in self._sessions.values():
-            found.update(handler.event for handler in handlers)
         return found
 
     def of_folder(self, folder: str) -> list[Handler]:
@@ -43,25 +40,8 @@ class Registry:
         more = [handler for source in self._ports.more for handler in source(folder)]
         return [*known.handlers, *more] if more else known.handlers
 
-    def of_session(self, session_id: str, folder: str) -> list[Handler]:
-        return [*self.of_folder(folder), *self._sessions.get(session_id, ())]
-
     def problems(self, folder: str) -> list[HookProblem]:
         return self._known(folder).problems
-
-    def bring(self, session_id: str, handlers: Iterable[Handler]) -> Callable[[], None]:
-        """Hooks of a skill or an agent, for as long as it is in use; gives the way to take them away again."""
-        mine = list(handlers)
-        self._sessions.setdefault(session_id, []).extend(mine)
-
-        def remove() -> None:
-            left = [each for each in self._sessions.get(session_id, []) if all(each is not one for one in mine)]
-            self._sessions[session_id] = left
-
-        return remove
-
-    def forget(self, session_id: str) -> None:
-        self._sessions.pop(session_id, None)
 
     def look_again(self) -> None:
         """A settings file changed."""

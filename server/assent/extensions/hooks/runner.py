@@ -78,8 +78,8 @@ class HookRunner:
 
     # --- what lists and tests need -----------------------------------------------------------------------------------
 
-    def listed(self, folder: str, session_id: str = "") -> list[Handler]:
-        return self.registry.of_session(session_id, folder)
+    def listed(self, folder: str) -> list[Handler]:
+        return self.registry.of_folder(folder)
 
     async def try_out(self, handler: Handler, call: HookCall) -> HookOutcome:
         """Run one by hand, whatever its matcher says."""
@@ -87,7 +87,6 @@ class HookRunner:
 
     def forget(self, session_id: str) -> None:
         """The session is over."""
-        self.registry.forget(session_id)
         self.log.forget(session_id)
         self._late.pop(session_id, None)
         self._starting.pop(session_id, None)
@@ -101,7 +100,7 @@ class HookRunner:
         subjects = [call.subject, *([_ALIASES[call.subject]] if call.subject in _ALIASES else [])]
         matching = [
             handler
-            for handler in self.registry.of_session(call.session_id, facts.project)
+            for handler in self.registry.of_folder(facts.project)
             if handler.event == call.event and any(handler.matches(subject) for subject in subjects)
         ]
         return [handler for handler in once_each(matching) if self._applies(handler, call)]

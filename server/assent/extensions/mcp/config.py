@@ -34,7 +34,6 @@ class OAuthOptions:
     client_id: str = ""
     callback_port: int = 0
     scopes: str = ""
-    metadata_url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +242,6 @@ def _oauth(value: object) -> OAuthOptions:
         client_id=str(raw.get("clientId", "")),
         callback_port=port if isinstance(port, int) and 0 <= port < 65536 else 0,
         scopes=str(raw.get("scopes", "")),
-        metadata_url=metadata,
     )
 
 

@@ -118,10 +118,6 @@ class Servers:
 
         return detach
 
-    @property
-    def in_use(self) -> bool:
-        return bool(self._people)
-
     def _ask_about(self, server: Server) -> None:
         """Ask once per hash; nothing waits for the answer."""
         if server.pending is None or not self._people or server.pending.hash in self._asked:

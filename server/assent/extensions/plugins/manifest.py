@@ -61,7 +61,6 @@ class Plugin:
     hooks: Json = field(default_factory=dict[str, Any])
     hooks_file: str = ""
     servers: Json = field(default_factory=dict[str, Any])
-    user_config: Json = field(default_factory=dict[str, Any])
 
     def variables(self, data: str) -> Mapping[str, str]:
         """What its commands, hooks and servers may refer to. `data` is a folder of its own that outlives updates."""
@@ -94,7 +93,6 @@ def read_plugin(root: str, *, entry: Json | None = None) -> Plugin:
         description=" ".join(str(said.get("description") or "").split()),
         author=str(cast("Json", author).get("name", "")) if isinstance(author, dict) else str(author or ""),
         default_enabled=said.get("defaultEnabled") is not False,
-        user_config=_object(said.get("userConfig")),
     )
     if layout == "agent-plugins":
         return replace(base, places=_places(base, {}, only=("skills",)), servers=_servers(base, None, "mcp.json", file))

@@ -37,7 +37,7 @@ def commands(session: Session) -> tuple[Command, ...]:
 
     async def hooks(_arguments: str, _host: CommandHost) -> str:
         source = session.deps.session_hooks
-        return hooks_text(source.listed(session.cwd, session.id) if source is not None else [])
+        return hooks_text(source.listed(session.cwd) if source is not None else [])
 
     async def todos(_arguments: str, _host: CommandHost) -> str:
         items = [f"- [{_TODO.get(str(item.get('status')), ' ')}] {item.get('content')}" for item in session.state.todos]

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
@@ -132,9 +133,7 @@ def _keyring() -> Any:
         chosen: Any = None
         if os.environ.get("ASSENT_MCP_KEYRING") != "off":
             with contextlib.suppress(Exception):
-                import keyring
-
-                backend = keyring.get_keyring()
+                backend: Any = import_module("keyring").get_keyring()  # an extra
                 chosen = backend if getattr(backend, "priority", 0) > 0.5 else None  # the plain-text ones are below
         _found.append(chosen)
     return _found[0]
