@@ -21,7 +21,7 @@ from enginekit.stage import WAIT
 from enginekit.tools import Simple, TextInput
 from fakeapi import Reply, failure, hold, text, tool
 
-NOTHING_RUNS = {"background_tasks": [], "session_crons": []}
+NOTHING_RUNS: dict[str, list[str]] = {"background_tasks": [], "session_crons": []}
 
 
 class Witness:

@@ -7,7 +7,7 @@ import pytest
 
 from assent.tools.agent import Agent
 from assent.tools.registry import builtin_tools
-from assent.tools.skill import Skill, Skills
+from assent.tools.skill import LoadedSkill, Skill, Skills
 from assent.tools.structured_output import StructuredOutput
 from assent.tools.tool import ToolContext, ToolOutput
 from assent.types.blocks import Json
@@ -179,8 +179,8 @@ async def test_an_agent_is_run_and_its_last_words_come_back(box: Toolbox) -> Non
 
 
 async def test_a_skill_is_loaded_by_name(box: Toolbox) -> None:
-    async def load(name: str, args: str) -> str:
-        return f"instructions of {name} for {args}"
+    async def load(name: str, args: str) -> LoadedSkill:
+        return LoadedSkill(text=f"instructions of {name} for {args}")
 
     skills = Skills(known=lambda: [("deploy", "puts it out")], load=load)
     assert [tool.name for tool in builtin_tools(skills=skills)] == [*NAMES, "Skill"]

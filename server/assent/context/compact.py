@@ -82,7 +82,7 @@ def kept_blocks(
         blocks.append(text_block(f"The plan as it stands:\n{plan}"))
     if tasks:
         blocks.append(text_block("Still running in the background:\n" + "\n".join(f"- {task}" for task in tasks)))
-    for name, text in reversed(skills.items()):  # the newest first: an old one makes way
+    for name, text in reversed(list(skills.items())):  # the newest first: an old one makes way
         cost = estimate_text(text)
         if cost <= room:
             room -= cost
