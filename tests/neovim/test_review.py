@@ -145,3 +145,21 @@ vim.keymap.set("n", "<F5>", "<Plug>(assent-reject-all)")
     editor.until(lambda: editor.lines()[1] == '    return "Hello"', "for the first hunk to land")
     editor.type("<F5>")
     editor.see("1 of 2 hunks accepted; hunk 2 rejected by the user")
+
+
+def test_a_landed_hunk_that_was_changed_by_hand_stays_marked_and_can_be_taken_back(
+    start: Start, model: FakeApi
+) -> None:
+    model.reply(tool("Read", file_path="greeter.py"))
+    model.reply(tool("Edit", file_path="greeter.py", old_string='"Helo"', new_string='"Hello there"'))
+    model.reply(text("Fixed."))
+    editor = start(env=model.env)
+    open_chat(editor)
+    editor.command("Assent mode acceptEdits")
+    editor.see("· acceptEdits")
+    send(editor, "fix it")
+    editor.see("Fixed.", "Assent landed")
+    editor.command("wincmd h | 2")
+    editor.type("A  # mine<Esc>")
+    editor.see("landed, changed by you")
+    assert editor.lines()[1].endswith("# mine")

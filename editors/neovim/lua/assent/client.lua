@@ -126,6 +126,7 @@ function M.config()
           editorQueries = true,
           save = true,
           partials = true,
+          editMoved = true,
         },
         -- Text that streams in is drawn this often a second: as smooth to read, and half the work beside typing.
         maxEventRate = 30,

@@ -66,6 +66,24 @@ local function hint_lines(label, keys, width)
   return { "▲ Assent " .. label, "  " .. keys }
 end
 
+--- Whether a hunk is in the text already: it landed, and the user may have changed it since.
+---@param hunk table
+---@return boolean
+function M.in_text(hunk)
+  return hunk.state == "landed" or hunk.state == "edited"
+end
+
+--- How many lines of the buffer a hunk stands on.
+---@param hunk table
+---@return integer
+local function height(hunk)
+  if hunk.state == "edited" then -- what stands there is the user's own text
+    local last = hunk.range["end"]
+    return last.line - hunk.range.start.line + (last.character > 0 and 1 or 0)
+  end
+  return #M.lines(M.in_text(hunk) and hunk.newText or hunk.oldText)
+end
+
 --- A hunk that is in the text already: its lines are marked, and say how to take them back.
 ---@param bufnr integer
 ---@param hunk table
@@ -73,7 +91,7 @@ end
 local function draw_landed(bufnr, hunk, width)
   local total = vim.api.nvim_buf_line_count(bufnr)
   local first = math.min(hunk.range.start.line, total - 1)
-  local count = math.max(#M.lines(hunk.newText), 1)
+  local count = math.max(height(hunk), 1)
   local last = math.min(first + count - 1, total - 1)
   for row = first, last do
     vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
@@ -84,7 +102,8 @@ local function draw_landed(bufnr, hunk, width)
   end
   local keys = config.get().keys
   local actions = ("%s keep · %s take back"):format(keys.accept or ":Assent accept", keys.reject or ":Assent reject")
-  local hint = "  Assent landed · " .. actions
+  local label = hunk.state == "edited" and "landed, changed by you" or "landed"
+  local hint = ("  Assent %s · %s"):format(label, actions)
   local text = vim.api.nvim_buf_get_lines(bufnr, first, first + 1, false)[1] or ""
   if vim.fn.strdisplaywidth(text .. hint) <= width then
     local options = { virt_text = { { hint, "AssentHint" } }, virt_text_pos = "eol" }
@@ -92,7 +111,7 @@ local function draw_landed(bufnr, hunk, width)
   end
   local virtual = vim.tbl_map(function(line)
     return { { line, "AssentHint" } }
-  end, hint_lines("landed", actions, width))
+  end, hint_lines(label, actions, width))
   vim.api.nvim_buf_set_extmark(bufnr, namespace, last, 0, { virt_lines = virtual })
 end
 
@@ -190,7 +209,7 @@ end
 ---@return integer first
 ---@return integer last
 function M.span(hunk)
-  local count = #M.lines(hunk.state == "landed" and hunk.newText or hunk.oldText)
+  local count = height(hunk)
   local first = hunk.range.start.line
   if count == 0 then
     return math.max(first - 1, 0), first -- an insertion hangs between two lines
@@ -206,7 +225,7 @@ function M.draw(bufnr, places, fresh)
   vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
   local width = #places > 0 and room(bufnr) or 0
   for _, place in ipairs(places) do
-    if place.hunk.state == "landed" then
+    if M.in_text(place.hunk) then
       draw_landed(bufnr, place.hunk, width)
     else
       draw_pending(bufnr, place, width, fresh == true)

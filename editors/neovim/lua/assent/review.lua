@@ -15,8 +15,6 @@ local sight = require("assent.sight")
 
 local M = {}
 
-local MARKED = { pending = true, landed = true, conflict = true }
-
 ---@type table<string, table> by proposalId
 local proposals = {}
 ---@type table<string, string> the session of each, by proposalId
@@ -33,7 +31,7 @@ function M.places()
   local found = {}
   for _, proposal in pairs(proposals) do
     for index, hunk in ipairs(proposal.hunks) do
-      if MARKED[hunk.state] then
+      if hunk.open then -- the server says what can still be decided
         table.insert(found, { proposal = proposal, hunk = hunk, index = index, uri = proposal.uri })
       end
     end
@@ -126,6 +124,25 @@ local function bring_up(uri)
   end
 end
 
+--- Only ranges changed: the hunks stand elsewhere now, and say the same.
+---@param event table
+local function move(event)
+  local proposal = proposals[event.proposalId]
+  if not proposal then
+    return
+  end
+  local ranges = {}
+  for _, moved in ipairs(event.hunks) do
+    ranges[moved.hunkId] = moved.range
+  end
+  local fresh = vim.deepcopy(proposal)
+  fresh.version = event.version
+  for _, hunk in ipairs(fresh.hunks) do
+    hunk.range = ranges[hunk.hunkId] or hunk.range
+  end
+  M.put(fresh)
+end
+
 session_store.listen("review", function(session, event)
   if not session then
     return
@@ -136,20 +153,9 @@ session_store.listen("review", function(session, event)
   elseif event.type == "editUpdated" then
     M.put(event.proposal, session.id)
   elseif event.type == "editResolved" then
-    local proposal = proposals[event.proposalId]
-    if proposal then
-      local decided = {}
-      for _, decision in ipairs(event.decisions or {}) do
-        decided[decision.hunkId] = decision.state or decision.decision
-      end
-      for _, hunk in ipairs(proposal.hunks) do
-        if decided[hunk.hunkId] then
-          hunk.state = ({ accept = "accepted", reject = "rejected", edit = "edited" })[decided[hunk.hunkId]]
-            or decided[hunk.hunkId]
-        end
-      end
-      M.redraw(proposal.uri)
-    end
+    M.put(event.proposal, session.id)
+  elseif event.type == "editMoved" then
+    move(event)
   end
 end)
 
