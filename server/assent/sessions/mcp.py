@@ -146,6 +146,7 @@ class Mcp:
     def offer_from_client(self, cwd: str, entries: Mapping[str, Json]) -> None:
         """Servers that the client named for a session, as ACP clients do: the user configured them there."""
         self._client.setdefault(cwd, {}).update(entries)
+        self.folders.at(cwd).begin()  # now: the session's tools may have been asked for a moment ago
 
     @property
     def folders(self) -> McpFolders:
