@@ -93,7 +93,7 @@ def test_bad_questions_are_refused_by_name(params: dict[str, Any]) -> None:
     assert refused.value.kind == "invalidParams"
 
 
-@pytest.mark.parametrize("name", ["Nothing", "read", "mcp", "mcp__a", "Read ", "ToolSearch"])
+@pytest.mark.parametrize("name", ["Nothing", "read", "mcp", "mcp__a", "Read ", "ToolFind"])
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
 def test_a_tool_that_does_not_exist_is_denied_at_the_first_step(shared_ws: Scratch, name: str, mode: str) -> None:
     question = {"tool": name, "input": {"file_path": "a.py"}, "cwd": str(shared_ws.root), "mode": mode}
