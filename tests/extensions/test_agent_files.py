@@ -69,7 +69,6 @@ def test_every_field_of_a_claude_agent_is_read(place: Ground) -> None:
         background=True,
         isolation="worktree",
         agents=("scout", "other"),
-        color="red",
         initial_prompt="begin",
     )
 

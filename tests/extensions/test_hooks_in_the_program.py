@@ -268,7 +268,7 @@ async def test_hooks_of_an_untrusted_project_never_run_and_are_listed_as_withhel
         opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)}, Call())
         run = Run(app, opened["sessionId"], None)
         await run.say("run `true`")
-        listed = app.session_hooks.listed(str(project.cwd), run.id)
+        listed = app.session_hooks.listed(str(project.cwd))
         assert [hook["active"] for hook in listed] == [False] * 3 and all(hook["withheld"] for hook in listed)
         assert all(hook["command"] == script for hook in listed)
     assert project.inputs() == []
