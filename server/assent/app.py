@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -34,13 +35,9 @@ from assent.extensions.plugins.store import Plugins
 from assent.model.choice import Models
 from assent.model.recording import recording, replaying
 from assent.model.settings import ModelSettings, model_settings
-from assent.permissions import lookups
-from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext
-from assent.permissions.explain import explain
 from assent.permissions.managed import ManagedPolicy
 from assent.permissions.rules import EDITORS, READERS, RuleSet, parse_rule
-from assent.permissions.shell import judge as shell
 from assent.sessions.definitions import Definitions
 from assent.sessions.deps import Judgement, SessionDeps
 from assent.sessions.hub import Sessions
@@ -208,6 +205,7 @@ class App:
         """Load what the first turn needs: the model's SDK and the shell grammar. Runs in a thread."""
         from assent.permissions.shell.syntax.grammar import warm_up as load_grammar
 
+        import_module("assent.permissions.chain")  # its tables
         for root in self._roots():
             self.definitions.load_now(root)
             self.definitions.memory.load_now(root)
@@ -242,6 +240,8 @@ class App:
         trusted = bool(params.get("trusted", True))
         named = cwd.startswith("/") and "\0" not in cwd  # otherwise `explain` says so
         settings = self.settings.load(cwd, trust=EVERYTHING if trusted else UNTRUSTED) if named else Settings()
+        from assent.permissions.explain import explain
+
         answer = explain(params, context=self._context(cwd, settings))
         if params.get("tool") == "Bash":
             answer["sandbox"] = await asyncio.to_thread(sandbox.available)  # as `assent explain` says it
@@ -380,14 +380,21 @@ class App:
         """Searches and fetches ask for the rules when they begin: those may change while the tools live."""
         settings = self.settings.load(cwd, trust=self.trust.of(cwd))
 
+        def may_read() -> Callable[[str], bool] | None:
+            from assent.permissions import lookups
+
+            return lookups.may_read(self._judged_in(current()))
+
         def private_allowed(host: str) -> bool:
+            from assent.permissions import lookups
+
             now = current()
             named = now.settings.typed.allow_private_addresses
             return host in named or lookups.private_allowed(self._judged_in(now))(host)
 
         built_in = builtin_tools(
             is_read_only=partial(self._is_read_only, cwd),
-            may_read=lambda: lookups.may_read(self._judged_in(current())),
+            may_read=may_read,
             secrets=self.models.secrets,
             fence=self._fences.make(scope=_scope(settings), network=settings.typed.sandbox.network),
             private_allowed=private_allowed,
@@ -403,6 +410,8 @@ class App:
     def _is_read_only(self, folder: str, command: str, cwd: str, roots: Sequence[str]) -> bool:
         """As the chain sees it when the command runs: where the shell is by then, and as trusted as the folder is."""
         trusted = self.trust.trusted(folder)
+        from assent.permissions.shell import judge as shell
+
         return shell.is_read_only(command, cwd, home=self._home, roots=roots or (folder,), trusted=trusted)
 
     def _workspace(self, cwd: str, origin: Callable[[], Origin], review: Callable[[], ReviewMode]) -> Workspace:
@@ -423,6 +432,8 @@ class App:
     # --- permissions -------------------------------------------------------------------------------------------------
 
     def _decide(self, action: Action, judgement: Judgement) -> Decision:
+        from assent.permissions.chain import decide  # its tables load with the first decision, or in warm-up
+
         return decide(action, self._judged_in(judgement, shell=action.command is not None))
 
     def _matches_rule(self, rule: str, tool: str, given: Json, cwd: str) -> bool:
@@ -438,6 +449,8 @@ class App:
         )
         plain = PermissionContext(cwd=cwd, home=self._home, mode="bypassPermissions", tools=frozenset({tool}))
         denied = replace(plain, rules=RuleSet.from_rules([(rule, "session", "deny")]))
+        from assent.permissions.chain import decide
+
         verdict = decide(action, denied)
         return isinstance(verdict, Deny) or (isinstance(verdict, Ask) and not isinstance(decide(action, plain), Ask))
 

@@ -225,9 +225,13 @@ class ServerLoop:
         gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
 
     def _load(self) -> None:
-        self._preload()
-        importlib.import_module("assent.lsp.staging")
-        importlib.import_module("assent.lsp.features").load()
+        gc.disable()  # nothing of what is imported is garbage; a collection would only walk it
+        try:
+            self._preload()
+            importlib.import_module("assent.lsp.staging")
+            importlib.import_module("assent.lsp.features").load()
+        finally:
+            gc.enable()
 
     async def _start(self, client: Client) -> "BaseServer":
         from assent.lsp.base import BaseServer
