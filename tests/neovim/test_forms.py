@@ -61,7 +61,7 @@ def answered(editor: Neovim, answer: Path) -> Any:
 def test_a_form_is_asked_field_by_field_and_what_does_not_fit_is_asked_again(newest: Start, tmp_path: Path) -> None:
     config = "_G.typed = { 'A', 'Ada', 'many', '9', '3' }\n_G.picks = { 'Grün', 'yes', 's', 'l', 'Done' }\n"
     editor, answer = ask(newest, tmp_path, {"message": "Who are you?", "schema": FORM}, config)
-    editor.see("Assent has a question", "Who are you?", "<CR> answer · n decline")
+    editor.see("Assent has a question", "Who are you?", "Alt-n decline", ":Assent answer for more")
     editor.type("i5<Esc>")  # typed for the prompt
     assert editor.lua("return #_G.asked") == 0 and not answer.exists()
     editor.command("Assent answer")

@@ -6,8 +6,10 @@ The first run of the extension installs the server with pip, as for users; with 
 import re
 import sys
 import zipfile
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 
 def fill(folder: Path) -> None:
@@ -17,21 +19,22 @@ def fill(folder: Path) -> None:
 
 
 def _needed(name: str) -> list[Distribution]:
-    """Everything the package needs, without itself; requirements of extras and of other systems are not installed."""
+    """Everything the package needs here, without itself: extras count where somebody requires them."""
     found: dict[str, Distribution] = {}
-    waiting = [name]
+    seen: set[tuple[str, str]] = set()
+    waiting = [(name, "")]
     while waiting:
-        for requirement in distribution(waiting.pop()).requires or ():
-            match = re.match(r"[\w.-]+", requirement)
-            if match is None or "extra ==" in requirement:
+        package, extra = waiting.pop()
+        if (package, extra) in seen:
+            continue
+        seen.add((package, extra))
+        for line in distribution(package).requires or ():
+            requirement = Requirement(line)
+            if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
                 continue
-            try:
-                needed = distribution(match.group())
-            except PackageNotFoundError:
-                continue
-            if needed.name not in found:
-                found[needed.name] = needed
-                waiting.append(needed.name)
+            needed = distribution(requirement.name)
+            found[needed.name] = needed
+            waiting += [(needed.name, each) for each in ("", *requirement.extras)]
     return list(found.values())
 
 

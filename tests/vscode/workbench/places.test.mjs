@@ -142,6 +142,7 @@ scene("the palette offers only what can be done now", async () => {
   await until(async () => !(offered = await palette()).has("Stop"), "nothing to stop");
   absent(offered, NEEDS.turn);
   await bench.api.forget();
+  await until(async () => !(offered = await palette()).has("Accept Hunk"), "no hunk to accept any more");
   absent(offered, NEEDS.hunks);
   // What was proposed in a turn that was stopped is gone, all of it.
   await until(async () => (await bench.page.locator(".codelens-decoration a").count()) === 0, "nothing left of the proposal in the editor");
@@ -347,7 +348,7 @@ scene("the buttons over the side bar's chat act on that chat, whichever was used
   await bench.api.script({ blocks: ["To be **kept**."] });
   await bench.say("keep this");
   await answer("To be kept.");
-  await choose(() => press(button("Views and More Actions")), "Export Chat as Markdown");
+  await choose(() => press(button("More Actions")), "Export Chat as Markdown");
   await until(async () => /To be \*\*kept\*\*/.test(await bench.editorText()), "the conversation as Markdown");
   await bench.command("View: Revert and Close Editor");
   await bench.command("Assent: Open Chat in Editor Tab");
