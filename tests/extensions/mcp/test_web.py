@@ -84,7 +84,7 @@ async def _used_again(scene: Stage) -> McpResult:
         while True:
             try:
                 return await use(scene, "echo", text="after")
-            except ToolError:
+            except (ToolError, IndexError):  # or it is not listed while it connects
                 await anyio.sleep(0.05)  # bounded above; nothing announces that the connection has ended
 
 
