@@ -175,7 +175,7 @@ def _end(*_signal: object) -> None:
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        time.sleep(0.01)
+        time.sleep(0.01)  # what was killed needs a moment to end; the worker serves nobody any more
     os._exit(0)
 
 
