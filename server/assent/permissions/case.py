@@ -11,6 +11,7 @@ from assent.permissions.shell.judge import Judgement, judge
 from assent.permissions.shell.syntax.parts import PathUse, locations
 from assent.permissions.web import Site, site_of
 from assent.text.globs import PathPattern
+from assent.types.git_objects import Unreadable
 from assent.types.permissions import Action
 
 Named = tuple[str, str, frozenset[str] | None]
@@ -33,6 +34,9 @@ class Case:
     scope: dict[tuple[object, ...], bool] = field(default_factory=dict[tuple[object, ...], bool])
     found: dict[Named, tuple[Located, ...] | None] = field(default_factory=dict[Named, tuple[Located, ...] | None])
 
+    revised: dict[tuple[tuple[str, ...], str], tuple[str, str] | Unreadable | None] = field(
+        default_factory=dict[tuple[tuple[str, ...], str], tuple[str, str] | Unreadable | None]
+    )  # what git would change of what is kept
     linked: dict[str, Aliases] = field(default_factory=dict[str, Aliases])
     anchored: dict[int, list[PathPattern]] = field(default_factory=dict[int, list[PathPattern]])
 

@@ -17,12 +17,13 @@ person may answer, neither a hook nor the classifier.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
 from assent.permissions import coverage, suggestions
 from assent.permissions.case import Case, open_case
 from assent.permissions.context import PermissionContext
+from assent.permissions.iron_gate import iron_reason
 from assent.permissions.repositories import repository_doubt
 from assent.permissions.shell.judge import Judgement
 from assent.permissions.web import MAX_CARRIED
@@ -59,9 +60,9 @@ def decide(action: Action, context: PermissionContext) -> Decision:
     for step, opinion in steps:
         vote = opinion(case)
         if vote is not None and vote.kind == "deny":
-            return Deny(step=step, reason=vote.reason, rule=vote.rule)
+            return Deny(step=step, reason=shown(vote.reason), rule=vote.rule)
         if vote is not None:
-            votes.append((step, vote))
+            votes.append((step, replace(vote, reason=shown(vote.reason))))
     return consolidate(case, votes)
 
 
@@ -132,7 +133,7 @@ def mode(case: Case) -> Vote | None:
 
 def iron_gate(case: Case) -> Vote | None:
     """What is asked even under allow rules and bypass."""
-    if reason := coverage.iron_reason(case):
+    if reason := iron_reason(case):
         return Vote(kind="ask", reason=reason, firm=True, iron=True)
     return None
 
@@ -150,7 +151,7 @@ def tool(case: Case) -> Vote | None:
     return None
 
 
-_WORKTREES = frozenset({"EnterWorktree", "ExitWorktree"})
+_WORKTREES = frozenset({"EnterWorktree", "ExitWorktree", "Agent"})
 
 
 def _checked_out(case: Case) -> Vote | None:
@@ -185,7 +186,7 @@ def consolidate(case: Case, votes: Sequence[tuple[Step, Vote]]) -> Decision:
         # Whoever else allows it: what our reader judged stays inside the fence.
         fenced = case.shell is not None and any(step == "readOnly" for step, _ in allows)
         return Allow(step=step, reason=vote.reason, rule=vote.rule, fenced=fenced)
-    silence: tuple[Step, Vote] = ("consolidation", Vote(kind="ask", reason=_why(case)))
+    silence: tuple[Step, Vote] = ("consolidation", Vote(kind="ask", reason=shown(_why(case))))
     step, vote = (firm or asks or [silence])[0]
     if case.context.effective_mode == "dontAsk" or not case.context.interactive:
         nobody = "asking is switched off" if case.context.interactive else "nobody is there to be asked"
@@ -256,7 +257,7 @@ def _command_parts(case: Case) -> tuple[CommandPart, ...]:
         CommandPart(
             argv=tuple(shown(word, 400) for word in part.argv),
             decision="allow" if not case.shell.doubts and coverage.part_covered(case, part, by="rules") else "ask",
-            reason=part.reason,
+            reason=shown(part.reason, 400),
         )
         for part in case.shell.shown[:50]
     )

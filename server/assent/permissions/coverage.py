@@ -11,7 +11,6 @@ from typing import Literal
 from assent.permissions import reach
 from assent.permissions.case import Case
 from assent.permissions.paths import SYSTEM_FILES, Located, fold, inside
-from assent.permissions.protected import mentions_protected, protected_read, protected_write, root_at_risk
 from assent.permissions.repositories import SETTLED_BY_RULES
 from assent.permissions.rules import READERS, Behaviour, Rule, RuleSet
 from assent.permissions.shell.syntax.parts import Part, PathUse
@@ -85,7 +84,7 @@ def part_covered(case: Case, part: Part, *, by: By, rules: RuleSet | None = None
     if harmless and not case.context.unfenced:
         return outputs
     for rule in allow:
-        if _covers_part(rule, part):
+        if covers_part(rule, part):
             return rule
     if harmless:
         return outputs
@@ -104,35 +103,13 @@ def edit_covered(case: Case) -> bool:
     return bool(case.writes) and not case.refused and not outside_scope(case)
 
 
-def iron_reason(case: Case) -> str | None:
-    """Why this call needs a person, whatever rules and modes say."""
-    for located in case.writes:
-        if reason := _protected(case, located):
-            return f"{located.written} is protected: {reason}."
-    for located in case.reads:
-        if reason := protected_read(located, roots=case.roots):
-            return f"{located.written} holds {reason}."
-    if case.shell is None:
-        return None
-    if case.shell.script.unread:
-        return f"Nobody could read the command: {case.shell.doubts[0]}."
-    for part in case.shell.parts:
-        if not part.weak and (reason := _iron_part(case, part)):
-            return reason
-    if case.shell.blind:
-        return f"Nobody can tell what would happen: {case.shell.blind[0]}."
-    if case.shell.doubts and (reason := mentions_protected(case.shell.script.text)):
-        return f"The command is not fully understood and names something protected: {reason}."
-    return None
-
-
 def has_restrictions(case: Case) -> bool:
     """Are there deny or ask rules that a command nobody understands could slip past?"""
-    return any(rule.words or rule.path is not None for rule in _restrictions(case))
+    return any(rule.words or rule.path is not None for rule in restrictions(case))
 
 
 def denies_something(case: Case) -> bool:
-    return any(rule.behaviour == "deny" for rule in _restrictions(case))
+    return any(rule.behaviour == "deny" for rule in restrictions(case))
 
 
 def restricts_names(case: Case) -> bool:
@@ -140,11 +117,11 @@ def restricts_names(case: Case) -> bool:
     begun = {(fold(part.argv[0].rpartition("/")[2]), *part.argv[1:]) for part in _shell_parts(case) if part.argv}
     return any(
         rule.path is not None or any(rule.words[:size] in begun for size in range(1, len(rule.words)))
-        for rule in _restrictions(case)
+        for rule in restrictions(case)
     )
 
 
-def _restrictions(case: Case) -> Iterator[Rule]:
+def restrictions(case: Case) -> Iterator[Rule]:
     for rule in (*case.rules.rules, *case.context.policy.rules.rules):
         if rule.behaviour != "allow":
             yield rule
@@ -210,9 +187,10 @@ def _denies_part(rule: Rule, part: Part) -> bool:
     if base == "git":
         rests.append(without_global_flags(argv[1:]))
     if any("*" in word for word in rule.words):  # Bash(curl*), Bash(git * main)
-        pieces = fold(" ".join(rule.words)).split("*")
-        said = (fold(" ".join((name, *rest))) for rest in rests for name in (argv[0], base))
-        return any(globs.matches_pieces(pieces, text) for text in said)
+        pattern = fold(" ".join(rule.words))
+        patterns = (pattern, f"{pattern} *") if rule.prefix else (pattern,)
+        said = [fold(" ".join((name, *rest))) for rest in rests for name in (argv[0], base)]
+        return any(globs.matches_pieces(each.split("*"), text) for each in patterns for text in said)
     if first not in (fold(argv[0]), base):
         return False
     wanted = rule.words[1:]
@@ -289,7 +267,7 @@ def _paths_allowed(case: Case, rules: RuleSet) -> Match | None:
     return None if first is None else Match(behaviour="allow", rule=first)
 
 
-def _covers_part(rule: Rule, part: Part) -> bool:
+def covers_part(rule: Rule, part: Part) -> bool:
     if rule.tool != "Bash" or not part.known or part.repository_doubt not in SETTLED_BY_RULES:
         return False
     if rule.bare:
@@ -342,52 +320,6 @@ def _in_scope(case: Case, located: Located, *, reading: bool) -> bool:
 
 def _odd(located: Located) -> bool:
     return located.special and located.target != "/dev/null"
-
-
-def _iron_part(case: Case, part: Part) -> str | None:
-    if part.gate:
-        return f"{part.gate[0].upper()}{part.gate[1:]}."
-    for use in (*part.writes, *part.outputs):
-        if not use.word.known or case.locations(use) is None or (use.directories is None and not _rooted(use)):
-            return f"Nobody can tell where `{' '.join(part.argv)}` would write."
-        for located in case.written(use):
-            if reason := _protected(case, located):
-                return f"`{use.word.text}` is protected: {reason}."
-        if case.unseen_names(use):
-            return f"`{use.word.text}` has other names (hard links), and nobody can tell which files those are."
-    for use in part.maybe:
-        for located in case.locations(use) or ():
-            if reason := _protected(case, located, sure=False):
-                return f"`{use.word.text}` is protected: {reason}."
-    for use in (*part.reads, *part.maybe):
-        for located in case.locations(use) or ():
-            if reason := protected_read(located, roots=case.roots):
-                return f"`{use.word.text}` holds {reason}."
-    for use in part.removes:
-        for located in case.locations(_swept(use)) or ():
-            if not part.selection.covers(located.target.rpartition("/")[2]):
-                continue
-            if risk := root_at_risk(located, roots=case.roots, home=case.context.home):
-                return f"`{' '.join(part.argv)}` would remove or move {risk}."
-    return reach.protected_below(case, part)
-
-
-def _swept(use: PathUse) -> PathUse:
-    """`dir/*` stands for the whole of `dir`."""
-    parent, _, last = use.word.text.rpartition("/")
-    if not use.word.wild or last.strip(".") not in ("*", "**"):
-        return use
-    everything = (parent or "/") if use.word.text.startswith("/") else (parent or ".")
-    return replace(use, word=replace(use.word, text=everything, pattern=everything, wild=False))
-
-
-def _rooted(use: PathUse) -> bool:
-    return use.word.text.startswith(("/", "~"))
-
-
-def _protected(case: Case, located: Located, *, sure: bool = True) -> str | None:
-    context = case.context
-    return protected_write(located, roots=case.roots, home=context.home, own_dirs=case.own_dirs, sure=sure)
 
 
 def _names(case: Case) -> set[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from assent.permissions.context import PermissionContext
 from assent.permissions.paths import PathRefused, Seen, fold, locate, with_real
 from assent.permissions.rules import READERS
+from assent.permissions.web import is_private
 from assent.text.globs import PathPattern
 
 
@@ -42,7 +43,9 @@ def _search(context: PermissionContext, patterns: Sequence[PathPattern]) -> Call
 
 
 def private_allowed(context: PermissionContext) -> Callable[[str], bool]:
-    """May this host be fetched although it is private? Only when a rule names it."""
+    """May this host be fetched although it leads to a private address? Only when a rule names it, and when its very
+    name says that it is a local one. Whoever owns a public name decides where it leads, so a rule for
+    `docs.example.com` does not vouch for the user's own network; `allowPrivateAddresses` can."""
     rules = (*context.effective_rules.of("allow"), *context.policy.rules.of("allow"))
-    hosts = {rule.host for rule in rules if rule.host is not None}
+    hosts = {rule.host for rule in rules if rule.host is not None and is_private(rule.host)}
     return lambda host: host.casefold().removesuffix(".") in hosts

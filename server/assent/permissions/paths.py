@@ -40,6 +40,7 @@ class Located:
     names: tuple[str, ...]
     exists: bool
     special: bool = False  # a device, a FIFO or a socket
+    device: bool = False
     sure: bool = True  # False: `..` after something that does not exist, which may become a link
 
 
@@ -86,6 +87,7 @@ def locate(path: str, *, cwd: str, home: str, seen: Seen | None = None) -> Locat
         names=tuple(dict.fromkeys(os.path.normpath(name) for name in names)),
         exists=mode is not None,
         special=mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)),
+        device=mode is not None and (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)),
         sure=sure,
     )
 

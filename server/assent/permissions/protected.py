@@ -7,6 +7,7 @@ the workspace root do not count: somebody who opens their dotfiles works on dotf
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 
 from assent.permissions.paths import Located, fold, under
@@ -30,6 +31,8 @@ for _row in TABLE:
             _PATTERNS.append((re.compile(_name), _row.why))
 _ANY_PATTERN = re.compile("|".join(pattern.pattern for pattern, _ in _PATTERNS))
 _SYSTEM = ("/etc", "/boot", "/proc", "/sys", "/dev", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/var/spool", "/System")
+_NODES = ("/dev", "/proc", "/sys", "/boot")
+_STREAMS = re.compile(r"/dev/(?:null|zero|full|tty|stdout|stderr|fd/[0-9]+)")
 _GIT_SHORT_NAME = re.compile(r"git~\d+")
 
 _SECRET_DIRECTORIES = (".ssh", ".gnupg", ".password-store")
@@ -41,13 +44,24 @@ _PROCESS_SECRETS = re.compile(
 
 
 def protected_write(
-    located: Located, *, roots: Iterable[str], home: str, own_dirs: Iterable[str] = (), sure: bool = True
+    located: Located,
+    *,
+    roots: Iterable[str],
+    home: str,
+    own_dirs: Iterable[str] = (),
+    sure: bool = True,
+    in_place: bool = False,
 ) -> str | None:
     """Why changing this path needs a person, by any of its names; None for an ordinary path.
 
     Not `sure`: the path is only an argument of a program nobody knows; system paths are then commonplace.
+    `in_place`: it is opened and written to, never removed, replaced or given another mode.
     """
     roots, own_dirs = tuple(roots), tuple(own_dirs)
+    if in_place and _STREAMS.fullmatch(located.written):
+        return None
+    if sure and (reason := protected_node(located)):
+        return reason
     for name in located.names:
         if any(under(name, own) for own in own_dirs):
             return "Assent's own settings and data"
@@ -57,9 +71,16 @@ def protected_write(
         if not sure:
             continue
         if not in_root and name.startswith(_SYSTEM) and any(under(name, system) for system in _SYSTEM):
-            return None if name == "/dev/null" else "a system file"
+            return "a system file"
         if name == home.rstrip("/") or name == "/":
             return "a whole home or system directory"
+    return None
+
+
+def protected_node(located: Located) -> str | None:
+    """Why nobody removes or replaces it, or changes its mode: the whole machine writes to it, or starts from it."""
+    if located.device or any(under(name, place) for name in located.names for place in _NODES):
+        return "a device, or a file of the kernel or its start"
     return None
 
 
@@ -107,23 +128,43 @@ def mentions_protected(text: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=8192)
 def _named(path: str) -> str | None:
-    parts = [fold(part).rstrip(". ") or part for part in path.split("/")]
-    parts = [part.split(":", 1)[0] if ":" in part else part for part in parts]  # NTFS streams: .git::$INDEX_ALLOCATION
-    for part in parts:
-        if reason := _FOLDERS.get(part) or _NAMES.get(part):
-            return reason
-        if _GIT_SHORT_NAME.fullmatch(part):
-            return _FOLDERS[".git"]
-    for pair in pairwise(parts):
-        if reason := _PAIRS.get(pair):
-            return reason
-    if _ANY_PATTERN.fullmatch(parts[-1]):
-        return next(reason for pattern, reason in _PATTERNS if pattern.fullmatch(parts[-1]))
-    return None
+    folder, slash, last = path.rpartition("/")
+    reason, parent = _of_folder(folder) if slash else (None, "")
+    return reason or _of_part(_part(last)) or _PAIRS.get((parent, _part(last))) or _by_pattern(_part(last))
+
+
+@lru_cache(maxsize=4096)
+def _of_folder(path: str) -> tuple[str | None, str]:
+    """Why what lies in the folder counts, and the folder's own name."""
+    parts = [_part(part) for part in path.split("/")]
+    reasons = (*map(_of_part, parts), *map(_PAIRS.get, pairwise(parts)))
+    return next(filter(None, reasons), None), parts[-1]
+
+
+def _part(part: str) -> str:
+    """One name as the file systems that take most for the same would see it."""
+    folded = fold(part).rstrip(". ") or part
+    return folded.split(":", 1)[0] if ":" in folded else folded  # NTFS streams: .git::$INDEX_ALLOCATION
+
+
+def _of_part(part: str) -> str | None:
+    if reason := _FOLDERS.get(part) or _NAMES.get(part):
+        return reason
+    return _FOLDERS[".git"] if part.startswith("git~") and _GIT_SHORT_NAME.fullmatch(part) else None
+
+
+def _by_pattern(part: str) -> str | None:
+    if not _ANY_PATTERN.fullmatch(part):
+        return None
+    return next(reason for pattern, reason in _PATTERNS if pattern.fullmatch(part))
 
 
 def _below_root(name: str, roots: tuple[str, ...]) -> tuple[str, bool]:
     """The part of the path below the deepest root that holds it, and whether there is one."""
-    best = max((root for root in roots if under(name, root)), key=len, default="")
+    best = ""
+    for root in roots:
+        if len(root) > len(best) and name.startswith(root) and under(name, root):
+            best = root
     return (name[len(best.rstrip("/")) + 1 :], True) if best else (name, False)

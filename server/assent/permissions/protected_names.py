@@ -13,7 +13,7 @@ Kind = Literal["folder", "name", "pair", "pattern"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ProtectedNames:
     """`names` are written in lower case: folders and names as they are, pairs as `folder/name`, patterns as one
     regular expression over the last name each."""
 
@@ -35,12 +35,12 @@ _SHELL = "run by the shell at start"
 _START = "run by a tool at start"
 _TESTS = "names plug-ins that test runners and the editor's test panel load"
 
-TABLE: tuple[Row, ...] = (
-    Row("folder", "git's own files: hooks and configuration run programs", ".git"),
-    Row("folder", "Assent's own settings", ".assent"),
-    Row("pair", "Assent's own settings", ".config/assent"),
-    Row("pair", "Assent's own data", "share/assent"),
-    Row(
+TABLE: tuple[ProtectedNames, ...] = (
+    ProtectedNames("folder", "git's own files: hooks and configuration run programs", ".git"),
+    ProtectedNames("folder", "Assent's own settings", ".assent"),
+    ProtectedNames("pair", "Assent's own settings", ".config/assent"),
+    ProtectedNames("pair", "Assent's own data", "share/assent"),
+    ProtectedNames(
         "folder",
         _AGENT,
         """
@@ -49,7 +49,7 @@ TABLE: tuple[Row, ...] = (
             .tabnine .goose .ona
         """,
     ),
-    Row(
+    ProtectedNames(
         "name",
         _AGENT,
         """
@@ -57,9 +57,9 @@ TABLE: tuple[Row, ...] = (
             .crush.json
         """,
     ),
-    Row("name", "MCP servers: programs an agent starts", ".mcp.json mcp.json"),
-    Row("pattern", "MCP servers: programs an agent starts", r"\.?mcp\.json\W.*"),
-    Row(
+    ProtectedNames("name", "MCP servers: programs an agent starts", ".mcp.json mcp.json"),
+    ProtectedNames("pattern", "MCP servers: programs an agent starts", r"\.?mcp\.json\W.*"),
+    ProtectedNames(
         "name",
         _INSTRUCTIONS,
         """
@@ -68,19 +68,21 @@ TABLE: tuple[Row, ...] = (
             .windsurfrules .rules .goosehints copilot-instructions.md
         """,
     ),
-    Row("pair", _INSTRUCTIONS, ".github/instructions .github/prompts .github/chatmodes .github/agents .github/skills"),
-    Row("pattern", _INSTRUCTIONS, r".*\.(?:instructions|prompt|chatmode|agent)\.md .*\.mdc"),
-    Row(
+    ProtectedNames(
+        "pair", _INSTRUCTIONS, ".github/instructions .github/prompts .github/chatmodes .github/agents .github/skills"
+    ),
+    ProtectedNames("pattern", _INSTRUCTIONS, r".*\.(?:instructions|prompt|chatmode|agent)\.md .*\.mdc"),
+    ProtectedNames(
         "folder",
         "editor settings: tasks, launch and run files start programs",
         ".vscode .idea .run .zed .fleet .theia .nova",
     ),
-    Row("folder", "editor settings", ".vscode-server .vs .lapce"),
-    Row("folder", _EDITOR, ".nvim .vim .emacs.d .helix .devcontainer"),
-    Row(
+    ProtectedNames("folder", "editor settings", ".vscode-server .vs .lapce"),
+    ProtectedNames("folder", _EDITOR, ".nvim .vim .emacs.d .helix .devcontainer"),
+    ProtectedNames(
         "pattern", "editor settings: tasks and build systems start programs", r".*\.code-workspace .*\.sublime-project"
     ),
-    Row(
+    ProtectedNames(
         "name",
         _EDITOR,
         """
@@ -89,98 +91,112 @@ TABLE: tuple[Row, ...] = (
             .ycm_extra_conf.py
         """,
     ),
-    Row("pair", _EDITOR, ".config/nvim .config/emacs .config/helix"),
-    Row("pair", "editor settings: tasks start programs", ".config/zed code/user"),
-    Row(
+    ProtectedNames("pair", _EDITOR, ".config/nvim .config/emacs .config/helix"),
+    ProtectedNames("pair", "editor settings: tasks start programs", ".config/zed code/user"),
+    ProtectedNames(
         "name",
         "cloud workspaces run its tasks when they open",
         ".gitpod.yml .gitpod.dockerfile .replit replit.nix .stackblitzrc",
     ),
-    Row("folder", "cloud workspaces run its tasks when they open", ".codesandbox .gitpod"),
-    Row(
+    ProtectedNames("folder", "cloud workspaces run its tasks when they open", ".codesandbox .gitpod"),
+    ProtectedNames(
         "name",
         "tells a language server which program to run",
-        "rust-analyzer.toml .rust-analyzer.toml hie.yaml omnisharp.json .pyre_configuration",
+        """
+            rust-analyzer.toml .rust-analyzer.toml hie.yaml .hie-bios .merlin erlang_ls.config omnisharp.json
+            .pyre_configuration
+        """,
     ),
-    Row("folder", "tells a language server which program to run", ".bsp .metals"),
-    Row(
+    ProtectedNames("folder", "tells a language server which program to run", ".bsp .metals .lsp"),
+    ProtectedNames(
         "name",
         "annotation processors and builders that the Java language server runs",
         ".factorypath .externaltoolbuilders .project",
     ),
-    Row("folder", "annotation processors and builders that the Java language server runs", ".settings"),
-    Row("pattern", _LINTER, r"\.eslintrc(?:\..*)? eslint\.config\..*"),
-    Row("pattern", _LINTER, r"\.prettierrc(?:\..*)? prettier\.config\..*"),
-    Row("pattern", _LINTER, r"\.stylelintrc(?:\..*)? stylelint\.config\..*"),
-    Row("pattern", _LINTER, r"\.(?:remarkrc|textlintrc|markdownlint-cli2)(?:\..*)? \.markdownlint\.[cm]js"),
-    Row("pattern", _LINTER, r"\.?cspell(?:\.config)?\.[cm]?[jt]s \.rubocop.*\.ya?ml \.golangci\.(?:ya?ml|toml|json)"),
-    Row("pattern", _LINTER, r"\.php-cs-fixer(?:\.dist)?\.php \.php_cs(?:\.dist)? \.?phpcs\.xml(?:\.dist)?"),
-    Row("pattern", _LINTER, r"psalm\.xml(?:\.dist)? phpstan(?:\.dist)?\.neon(?:\.dist)? \.ansible-lint(?:\.ya?ml)?"),
-    Row(
+    ProtectedNames("folder", "annotation processors and builders that the Java language server runs", ".settings"),
+    ProtectedNames("pattern", _LINTER, r"\.eslintrc(?:\..*)? eslint\.config\..*"),
+    ProtectedNames("pattern", _LINTER, r"\.prettierrc(?:\..*)? prettier\.config\..*"),
+    ProtectedNames("pattern", _LINTER, r"\.stylelintrc(?:\..*)? stylelint\.config\..*"),
+    ProtectedNames("pattern", _LINTER, r"\.(?:remarkrc|textlintrc|markdownlint-cli2)(?:\..*)? \.markdownlint\.[cm]js"),
+    ProtectedNames(
+        "pattern", _LINTER, r"\.?cspell(?:\.config)?\.[cm]?[jt]s \.rubocop.*\.ya?ml \.golangci\.(?:ya?ml|toml|json)"
+    ),
+    ProtectedNames("pattern", _LINTER, r"\.php-cs-fixer(?:\.dist)?\.php \.php_cs(?:\.dist)? \.?phpcs\.xml(?:\.dist)?"),
+    ProtectedNames(
+        "pattern", _LINTER, r"psalm\.xml(?:\.dist)? phpstan(?:\.dist)?\.neon(?:\.dist)? \.ansible-lint(?:\.ya?ml)?"
+    ),
+    ProtectedNames(
         "name",
         _LINTER,
         """
             .flake8 mypy.ini .mypy.ini .pylintrc pylintrc .sqlfluff .standard.yml .solargraph.yml .formatter.exs
-            .credo.exs .perlcriticrc .luacheckrc .tflint.hcl .checkov.yml .checkov.yaml
+            .credo.exs .perlcriticrc .luacheckrc .tflint.hcl .checkov.yml .checkov.yaml .lintr .oxlintrc.json
+            tslint.json analysis_options.yaml steepfile .haml-lint.yml .erb_lint.yml .erb-lint.yml .slim-lint.yml
         """,
     ),
-    Row(
+    ProtectedNames(
         "pattern",
         "code that language servers and editor extensions run",
         r"(?:babel|postcss|tailwind|svelte|astro|uno|graphql|relay)\.config\.[cm]?[jt]s "
         r"\.(?:babelrc|postcssrc|graphqlrc)(?:\..*)?",
     ),
-    Row(
+    ProtectedNames(
         "pattern",
         "code that the editor's test panel runs",
-        r"(?:vite|vitest|jest|playwright|cypress|wdio|karma)\.config\..* vitest\.workspace\..*",
+        r"(?:vite|vitest|jest|playwright|cypress)\.config\..* (?:wdio|karma)\.conf(?:ig)?\..* vitest\.workspace\..*",
     ),
-    Row("pattern", _TESTS, r"\.(?:mocharc|nycrc)(?:\..*)?"),
-    Row("name", _TESTS, "pytest.ini .pytest.ini .coveragerc .rspec .taprc .proverc .busted"),
-    Row("folder", "Mercurial's own files: hooks run programs", ".hg"),
-    Row("folder", "Subversion's own files", ".svn"),
-    Row("folder", "Bazaar's own files: plugins run programs", ".bzr"),
-    Row("folder", "Jujutsu's own files: its settings run programs", ".jj"),
-    Row("pair", "settings that run programs", ".config/jj"),
-    Row("name", "git settings that run programs", ".gitconfig .gitmodules .lfsconfig .hgrc"),
-    Row("pair", "git settings: hooks and aliases run programs", ".config/git"),
-    Row("folder", _HOOKS, ".husky .githooks .git-hooks .lefthook .lefthook-local"),
-    Row("pair", _HOOKS, ".config/husky"),
-    Row(
+    ProtectedNames(
+        "name", "run by pytest, and so by the editor's test panel, before any test is chosen", "conftest.py"
+    ),
+    ProtectedNames("pattern", _TESTS, r"\.(?:mocharc|nycrc)(?:\..*)?"),
+    ProtectedNames("name", _TESTS, "pytest.ini .pytest.ini .coveragerc .rspec .taprc .proverc .busted"),
+    ProtectedNames("folder", "Mercurial's own files: hooks run programs", ".hg"),
+    ProtectedNames("folder", "Subversion's own files", ".svn"),
+    ProtectedNames("folder", "Bazaar's own files: plugins run programs", ".bzr"),
+    ProtectedNames("folder", "Jujutsu's own files: its settings run programs", ".jj"),
+    ProtectedNames("pair", "settings that run programs", ".config/jj"),
+    ProtectedNames("name", "git settings that run programs", ".gitconfig .gitmodules .lfsconfig .hgrc"),
+    ProtectedNames("pair", "git settings: hooks and aliases run programs", ".config/git"),
+    ProtectedNames("folder", _HOOKS, ".husky .githooks .git-hooks .lefthook .lefthook-local"),
+    ProtectedNames("pair", _HOOKS, ".config/husky"),
+    ProtectedNames(
         "pattern",
         _HOOKS,
         r"\.pre-commit-(?:config|hooks)\.ya?ml \.?lefthook(?:-local)?\.(?:ya?ml|toml|json) prek\.toml",
     ),
-    Row("pattern", _HOOKS, r"\.(?:huskyrc|lintstagedrc|commitlintrc)(?:\..*)? (?:lint-staged|commitlint)\.config\..*"),
-    Row("pattern", _HOOKS, r"\.?simple-git-hooks\..*"),
-    Row("name", _HOOKS, ".overcommit.yml captainhook.json .czrc .cz.json"),
-    Row("pair", _CI, ".github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab/ci"),
-    Row("folder", _CI, ".circleci .buildkite .woodpecker .teamcity .tekton .ci .semaphore .harness"),
-    Row(
+    ProtectedNames(
+        "pattern", _HOOKS, r"\.(?:huskyrc|lintstagedrc|commitlintrc)(?:\..*)? (?:lint-staged|commitlint)\.config\..*"
+    ),
+    ProtectedNames("pattern", _HOOKS, r"\.?simple-git-hooks\..*"),
+    ProtectedNames("name", _HOOKS, ".overcommit.yml captainhook.json .czrc .cz.json"),
+    ProtectedNames("pair", _CI, ".github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab/ci"),
+    ProtectedNames("folder", _CI, ".circleci .buildkite .woodpecker .teamcity .tekton .ci .semaphore .harness"),
+    ProtectedNames(
         "pattern",
         _CI,
         r"\.gitlab-ci.*\.ya?ml \.travis\.yml azure-pipelines.*\.ya?ml bitbucket-pipelines\.yml \.?appveyor\.yml "
         r"\.drone\.(?:yml|jsonnet) \.woodpecker\.ya?ml \.cirrus\.(?:yml|star) cloudbuild\.ya?ml jenkinsfile(?:\..*)?",
     ),
-    Row("name", _CI, "buildspec.yml codefresh.yml wercker.yml .semaphore.yml bitrise.yml codemagic.yaml"),
-    Row(
+    ProtectedNames("name", _CI, "buildspec.yml codefresh.yml wercker.yml .semaphore.yml bitrise.yml codemagic.yaml"),
+    ProtectedNames(
         "name",
         "the host runs its build commands at the next push",
         "netlify.toml vercel.json .readthedocs.yml .readthedocs.yaml render.yaml heroku.yml",
     ),
-    Row("folder", _ENTERED, ".mise .direnv .devenv"),
-    Row("pair", _ENTERED, ".config/direnv .config/mise mise/config.toml"),
-    Row(
+    ProtectedNames("folder", _ENTERED, ".mise .direnv .devenv .shadowenv.d"),
+    ProtectedNames("pair", _ENTERED, ".config/direnv .config/mise mise/config.toml"),
+    ProtectedNames(
         "name",
         _ENTERED,
         """
             .envrc .direnvrc .env .env.local .rtx.toml .rvmrc .rbenv-vars .asdfrc .tool-versions flake.nix
-            shell.nix devenv.nix devenv.yaml devbox.json
+            default.nix shell.nix devenv.nix devenv.yaml devbox.json .autoenv .autoenv.zsh .autoenv.leave
+            .autoenv_leave.zsh
         """,
     ),
-    Row("pattern", _ENTERED, r"\.envrc\..* \.?mise(?:\..*)?\.toml"),
-    Row("pattern", _CREDENTIALS, r"\.env\.(?!example|sample|template|dist|defaults|schema).*"),
-    Row(
+    ProtectedNames("pattern", _ENTERED, r"\.envrc\..* \.?mise(?:\..*)?\.toml"),
+    ProtectedNames("pattern", _CREDENTIALS, r"\.env\.(?!example|sample|template|dist|defaults|schema).*"),
+    ProtectedNames(
         "name",
         _SHELL,
         """
@@ -189,16 +205,18 @@ TABLE: tuple[Row, ...] = (
             .xsessionrc .pam_environment config.fish
         """,
     ),
-    Row("pattern", _SHELL, r"\.(?:bash|zsh)(?:rc|env|profile|_profile|_login|_logout|_aliases)\W.*"),
-    Row("folder", _SHELL, ".oh-my-zsh .zsh .bashrc.d"),
-    Row("pair", _SHELL, ".config/fish"),
-    Row("pair", "run at login", ".config/systemd .config/autostart .config/environment.d library/launchagents"),
-    Row("pair", "programs on the search path", ".local/bin"),
-    Row("folder", "SSH keys and settings", ".ssh"),
-    Row("folder", "keys", ".gnupg"),
-    Row("folder", _CREDENTIALS, ".aws .azure .kube .docker .gcloud .password-store"),
-    Row("pair", _CREDENTIALS, ".cargo/credentials.toml .config/gh .config/gcloud"),
-    Row(
+    ProtectedNames("pattern", _SHELL, r"\.(?:bash|zsh)(?:rc|env|profile|_profile|_login|_logout|_aliases)\W.*"),
+    ProtectedNames("folder", _SHELL, ".oh-my-zsh .zsh .bashrc.d"),
+    ProtectedNames("pair", _SHELL, ".config/fish"),
+    ProtectedNames(
+        "pair", "run at login", ".config/systemd .config/autostart .config/environment.d library/launchagents"
+    ),
+    ProtectedNames("pair", "programs on the search path", ".local/bin"),
+    ProtectedNames("folder", "SSH keys and settings", ".ssh"),
+    ProtectedNames("folder", "keys", ".gnupg"),
+    ProtectedNames("folder", _CREDENTIALS, ".aws .azure .kube .docker .gcloud .password-store"),
+    ProtectedNames("pair", _CREDENTIALS, ".cargo/credentials.toml .config/gh .config/gcloud"),
+    ProtectedNames(
         "name",
         _CREDENTIALS,
         """
@@ -206,12 +224,12 @@ TABLE: tuple[Row, ...] = (
             id_rsa id_dsa id_ecdsa id_ed25519 .vault-token .dockercfg .dockerconfigjson .terraformrc
         """,
     ),
-    Row("folder", "build settings that run code", ".mvn .gradle"),
-    Row("pair", "build settings that run programs", ".cargo/config .cargo/config.toml tools/bazel"),
-    Row("pair", "build settings that run code", "wrapper/gradle-wrapper.properties"),
-    Row("folder", "package manager code", ".yarn"),
-    Row("folder", _PACKAGES, ".bundle"),
-    Row(
+    ProtectedNames("folder", "build settings that run code", ".mvn .gradle"),
+    ProtectedNames("pair", "build settings that run programs", ".cargo/config .cargo/config.toml tools/bazel"),
+    ProtectedNames("pair", "build settings that run code", "wrapper/gradle-wrapper.properties"),
+    ProtectedNames("folder", "package manager code", ".yarn"),
+    ProtectedNames("folder", _PACKAGES, ".bundle"),
+    ProtectedNames(
         "name",
         _PACKAGES,
         """
@@ -219,13 +237,13 @@ TABLE: tuple[Row, ...] = (
             .bunfig.toml bunfig.toml .bazelrc .bazeliskrc .buckconfig nuget.config
         """,
     ),
-    Row("pattern", _PACKAGES, r"\.?pnpmfile\.[cm]?js \.pnp\.(?:cjs|loader\.mjs|js)"),
-    Row("pair", _PACKAGES, ".config/pip .config/nix .config/uv"),
-    Row("folder", "run by Python at start", ".ipython"),
-    Row("folder", "run by notebooks at start", ".jupyter"),
-    Row("folder", "run by Julia at start", ".julia"),
-    Row("pattern", "run by Python at start", r".*\.pth (?:site|user)customize\.py"),
-    Row(
+    ProtectedNames("pattern", _PACKAGES, r"\.?pnpmfile\.[cm]?js \.pnp\.(?:cjs|loader\.mjs|js)"),
+    ProtectedNames("pair", _PACKAGES, ".config/pip .config/nix .config/uv"),
+    ProtectedNames("folder", "run by Python at start", ".ipython"),
+    ProtectedNames("folder", "run by notebooks at start", ".jupyter"),
+    ProtectedNames("folder", "run by Julia at start", ".julia"),
+    ProtectedNames("pattern", "run by Python at start", r".*\.pth (?:site|user)customize\.py"),
+    ProtectedNames(
         "name",
         _START,
         """
@@ -247,7 +265,7 @@ ORDINARY: tuple[tuple[str, str], ...] = (
         "pyproject.toml setup.cfg tox.ini setup.py noxfile.py",
         "the project's own build files; run when somebody builds or tests",
     ),
-    ("conftest.py build.rs", "source code of the project, reviewed as code like the tests and crates beside it"),
+    ("test_x.py build.rs", "source code of the project, reviewed as code like the modules and crates beside it"),
     (
         "Cargo.toml go.mod pom.xml build.gradle CMakeLists.txt Gemfile",
         "build files: what they run is the project itself",

@@ -5,9 +5,10 @@ else (an archive, another machine), nobody can tell, and that asks.
 """
 
 import errno
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
-from assent.permissions import trees
+from assent.permissions import git_history, trees
 from assent.permissions.case import Case
 from assent.permissions.paths import Located, fold, under
 from assent.permissions.protected import protected_name
@@ -18,6 +19,7 @@ from assent.permissions.shell.tables.git import without_global_flags
 from assent.permissions.shell.tables.selections import EVERYTHING, Selection
 from assent.text import globs
 from assent.text.words import names
+from assent.types.git_objects import Unreadable
 from assent.types.regular_files import read_regular
 
 _MOST_TEXT = 1 << 18  # bytes of a protected file that are searched for a text
@@ -31,6 +33,8 @@ at no text are not among them: a rule about reading does not speak of `touch`.""
 _COPIES_OUT = names("docker podman nerdctl kubectl aws gsutil gcloud az s3cmd mc gh glab")
 """Programs that take what lies below a name elsewhere. For those, and those nobody knows, what is there now counts."""
 _AS_IT_IS = Selection()
+_IN_A_ROW = re.compile(r"&&|\|\|")
+_NO_SEQUENCE = re.compile(r"[&|(){}`\n]|\b(?:for|while|until|select|do|trap|coproc)\b")
 _SEARCH_HERE = names("ag ack ack-grep ugrep ug pt sift rg ripgrep rgrep fd fdfind")
 """Of those, the ones that take the current folder when they are given none."""
 
@@ -67,6 +71,11 @@ def changes_below(case: Case, rule: Rule, part: Part) -> bool:
     if any(_holds(case, rule, located, selection) for use, selection in touched for located in _located(case, use)):
         return True
     patterns = case.patterns(rule)
+    try:
+        if _revised(case, part, lambda path: any(pattern.fullmatch(fold(path)) for pattern in patterns)):
+            return True
+    except Unreadable:
+        pass  # the iron gate asks
     return any(
         any(pattern.fullmatch(fold(path)) for pattern in patterns)
         for carried in part.carried
@@ -74,9 +83,18 @@ def changes_below(case: Case, rule: Rule, part: Part) -> bool:
     )
 
 
-def protected_below(case: Case, part: Part) -> str | None:
-    """Why the iron gate asks about files that the command does not name."""
+def protected_below(case: Case, part: Part, *, answered: bool = False) -> str | None:
+    """Why the iron gate asks about files that the command does not name.
+
+    `answered`: a rule of the user's speaks of this very use of git, and so for the files that nobody can name.
+    """
     said = " ".join(part.argv) or "the code"
+    try:
+        if name := _revised(case, part, lambda path: protected_name(path, case.roots) is not None, alone=answered):
+            return f"`{said}` would change something protected: `{name}`."
+    except Unreadable:
+        if not answered or any(use.directories is None for use in part.revises):
+            return f"Nobody can tell which files `{said}` would change."
     for use in _arrivals(part):
         if any(_ours(case, located.target) for located in _located(case, use)):
             return f"Nobody can tell which files `{said}` would put into `{use.word.text}`."
@@ -93,6 +111,59 @@ def protected_below(case: Case, part: Part) -> str | None:
             if any(_holds_protected(located, part.selection) for located in _located(case, use)):
                 return f"`{said}` would {what} something protected below `{use.word.text}`."
     return None
+
+
+def _revised(case: Case, part: Part, wanted: Callable[[str], bool], *, alone: bool = False) -> str | None:
+    """A wanted file that git would bring to another state, `alone` as things are now. Raises Unreadable."""
+    for use in part.revises:
+        if git_history.leaves_files(part.argv):
+            continue
+        others = [each for each in _before(case, part) if each.certain and not each.harmless]
+        if use.directories is None or not part.known or (others and not alone):
+            raise Unreadable("where, or in which state")
+        for directory in use.directories:
+            found = _kept_that_changes(case, part.argv, directory)
+            if found is not None and wanted(found[0]):
+                return found[1]
+    return None
+
+
+def _kept_that_changes(case: Case, argv: tuple[str, ...], directory: str) -> tuple[str, str] | None:
+    """A file that is protected or that a rule speaks of, as a path and as git names it: looked for once a decision."""
+    key = (argv, directory)
+    if key not in case.revised:
+        rules = [*case.rules.rules, *case.context.policy.rules.rules]
+        patterns = [
+            pattern for rule in rules if rule.path and rule.behaviour != "allow" for pattern in case.patterns(rule)
+        ]
+        met = ""
+
+        def kept(path: str) -> bool:
+            nonlocal met
+            met = path
+            if protected_name(path, case.roots) is not None:
+                return True
+            folded = fold(path) if patterns else ""
+            return any(each.fullmatch(folded) for each in patterns)
+
+        try:
+            name = git_history.changed(argv, directory, kept)
+            case.revised[key] = None if name is None else (met, name)
+        except Unreadable as error:
+            case.revised[key] = error
+    found = case.revised[key]
+    if isinstance(found, Unreadable):
+        raise found
+    return found
+
+
+def _before(case: Case, part: Part) -> tuple[Part, ...]:
+    """The parts that may have run when this one does: those to the left, or all where the line is no plain sequence."""
+    assert case.shell is not None
+    parts = case.shell.parts
+    if _NO_SEQUENCE.search(_IN_A_ROW.sub(";", case.shell.script.text)):
+        return tuple(each for each in parts if each is not part)
+    return parts[: next(number for number, each in enumerate(parts) if each is part)]
 
 
 def _holds_protected(located: Located, selection: Selection) -> bool:

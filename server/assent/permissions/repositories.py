@@ -13,8 +13,8 @@ from functools import lru_cache
 from assent.permissions import git_index
 from assent.permissions.paths import Seen, real_directory, under
 from assent.permissions.shell.syntax.directories import Directories
-from assent.types.git_config import LARGEST, ConfigRefused, Entry, harmless, parse
-from assent.types.regular_files import read_regular
+from assent.types.git_config import LARGEST, ConfigEntry, ConfigRefused, harmless, parse
+from assent.types.regular_files import read_regular, signature
 
 ABOVE = "the repository begins above the workspace folder"
 """A doubt that a rule may settle: what lies above the workspace did not come with it."""
@@ -68,6 +68,29 @@ def _top(place: str) -> str | None:
         if place == "/":
             return None
         place = os.path.dirname(place)  # noqa: PTH120  an absolute string
+
+
+def checkout_at(directory: str) -> tuple[str, str, str] | None:
+    """The working tree that git would use there, its git directory, and the one that this shares with others.
+
+    None: there is none. Raises OSError, ValueError for one that is not plain.
+    """
+    place = _top(os.path.realpath(directory))
+    if place is None:
+        return None
+    git = f"{place}/.git"
+    if stat.S_ISDIR(os.lstat(git).st_mode):
+        return place, git, git
+    target = _target(git, place)
+    if target is None:
+        raise ValueError(git)
+    shared = _text(f"{target}/commondir").strip() if _there(target, "commondir") else "."
+    return place, target, os.path.normpath(os.path.join(target, shared))  # noqa: PTH118
+
+
+def other_hashes(common: str) -> bool:
+    """Does the repository name its objects by anything but SHA-1?"""
+    return any(entry.name == "extensions.objectformat" for entry in _entries(f"{common}/config"))
 
 
 def _kept_in(place: str, roots: Collection[str]) -> bool:
@@ -174,7 +197,7 @@ def _odd_file(place: str) -> str | None:
     return None
 
 
-def _unsafe_entry(entries: Sequence[Entry], store: str, folder: str) -> str | None:
+def _unsafe_entry(entries: Sequence[ConfigEntry], store: str, folder: str) -> str | None:
     for entry in entries:
         if entry.name == "core.worktree":
             if not _same(os.path.join(store, entry.value or ""), folder):  # noqa: PTH118
@@ -206,13 +229,13 @@ def _submodules_doubt(store: str, folder: str, hash_size: int, *, plain: bool, d
     return None
 
 
-def _entries(file: str) -> list[Entry]:
-    signature = git_index.signature(file)
-    return (_parsed if signature else _parsed.__wrapped__)(file, signature)
+def _entries(file: str) -> list[ConfigEntry]:
+    found = signature(file)
+    return (_parsed if found else _parsed.__wrapped__)(file, found)
 
 
 @lru_cache(maxsize=64)
-def _parsed(file: str, _signature: tuple[int, ...]) -> list[Entry]:
+def _parsed(file: str, _signature: tuple[int, ...]) -> list[ConfigEntry]:
     try:
         return parse(_text(file))
     except ConfigRefused as error:

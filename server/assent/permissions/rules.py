@@ -4,6 +4,7 @@
     Bash(make test)           exactly this command      Edit(src/**)               covers every tool that edits files
     Bash(git status:*)        these words, then any     WebFetch(domain:x.org)     this host; `*.x.org` its subdomains
     mcp__server               all tools of a server     mcp__server__tool          one of them
+    Bash(git * main), *, mcp__*                         deny and ask only: any text between; several tools
     WebFetch(domain:x.org, query)                       this host, with a path or query of any length
 
 Owns parsing and which rule speaks to which tool. Does not know what a command does or where a path leads: the chain
@@ -24,10 +25,12 @@ BEHAVIOURS: tuple[Behaviour, ...] = ("deny", "ask", "allow")
 READERS = frozenset({"Read", "Glob", "Grep"})
 EDITORS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 _SPELLING = {name.casefold(): name for name in READERS | EDITORS | {"Bash", "WebFetch", "WebSearch", "Agent"}}
+_SPELLING["task"] = "Agent"  # as it was called before
 FROM_PROJECT: frozenset[RuleSource] = frozenset({"project", "local", "editor"})
 """Sources that a workspace's own files can fill: before trust they may only restrict (P14)."""
 
 _SHAPE = re.compile(r"(?P<tool>[A-Za-z][A-Za-z0-9_.-]*(?:__\*)?)(?:\((?P<pattern>.*)\))?", re.DOTALL)
+_SEVERAL_TOOLS = re.compile(r"(?:mcp__|(?!mcp__)[A-Za-z0-9_.-]*)\*")
 _PLAIN_WORD = re.compile(r"'[^']*'|\"[^\"$`\\]*\"|(?:[^\s'\"\\$`;&|()<>]|\\.)+")
 
 
@@ -60,6 +63,8 @@ class Rule:
             return True
         if self.tool == "Edit" and tool in EDITORS:
             return True
+        if self.tool.endswith("*"):
+            return tool.startswith(self.tool[:-1])
         return self.tool.startswith("mcp__") and self.tool.count("__") == 1 and tool.startswith(self.tool + "__")
 
     def covers_words(self, argv: Sequence[str]) -> bool:
@@ -145,6 +150,10 @@ def parse_rule(text: object, *, behaviour: Behaviour = "allow", source: RuleSour
     line = text.strip()
     if any(ord(c) < 32 or ord(c) == 127 for c in line) or len(line) > 2000:
         raise RuleError("a rule is one line of at most 2000 characters")
+    if _SEVERAL_TOOLS.fullmatch(line):
+        if behaviour == "allow":
+            raise RuleError("only deny and ask rules may speak of several tools: write `mcp__server` or a tool's name")
+        return Rule(text=line, tool=line, behaviour=behaviour, source=source)
     shape = _SHAPE.fullmatch(line)
     if shape is None:
         raise RuleError("write `Tool` or `Tool(pattern)`")
@@ -184,7 +193,7 @@ def _command_rule(rule: Rule, pattern: str) -> Rule:
         words.append(piece)
     if not words:
         raise RuleError("name the command: `Bash(git status:*)`")
-    if prefix and any("*" in word for word in words):
+    if prefix and any("*" in word for word in words) and rule.behaviour == "allow":
         raise RuleError("`*` is only understood at the end, as `:*`")
     return _with(rule, words=tuple(words), prefix=prefix)
 

@@ -35,25 +35,19 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]*")
 
 
 def command_suggestions(parts: Sequence[Part], text: str) -> tuple[Suggestion, ...]:
-    """One rule per command that needs one; none when the whole is too much to look at."""
+    """One rule per command that needs one, all of them together first; none when the whole is too much to look at."""
     if too_big(text) or has_hidden(text) or len(parts) > MAX_SUGGESTIONS:
         return ()
-    found: list[Suggestion] = []
+    rules: dict[str, str] = {}
     for part in parts:
         if not part.known or part.outputs or part.repository_doubt not in SETTLED_BY_RULES or not part.argv:
             return ()  # no rule would cover it, so none is offered
         if (rule := _command_rule(part)) is None:
             return ()
-        for scope in ("session", "project"):
-            found.append(
-                _suggestion(
-                    rule,
-                    scope,
-                    f"`{rule[5:-1].removesuffix(':*')}`"
-                    + (" with any arguments" if rule.endswith(":*)") else " exactly as written"),
-                )
-            )
-    return tuple(dict.fromkeys(found))
+        extent = " with any arguments" if rule.endswith(":*)") else " exactly as written"
+        rules[rule] = f"`{rule[5:-1].removesuffix(':*')}`{extent}"
+    together = _both(next(iter(rules)), ", and ".join(rules.values()), tuple(rules)) if len(rules) > 1 else ()
+    return (*together, *(each for rule, covers in rules.items() for each in _both(rule, covers)))
 
 
 def path_suggestions(tool: str, located: Sequence[Located], roots: Sequence[str]) -> tuple[Suggestion, ...]:
@@ -68,7 +62,7 @@ def path_suggestions(tool: str, located: Sequence[Located], roots: Sequence[str]
             pattern = f"{folder}/**" if folder else f"./{os.path.basename(path)}"  # noqa: PTH119
             return _both(f"{kind}({pattern})", f"{kind.lower()}ing files in {folder or 'this one file'}")
     if kind == "Read" and path == target:
-        return (_suggestion(f"Read({path})", "session", f"reading {path}"),)
+        return (Suggestion(rule=f"Read({path})", scope="session", covers=f"reading {path}"),)
     return ()
 
 
@@ -108,9 +102,6 @@ def _command_rule(part: Part) -> str | None:
     return rule if covers else None
 
 
-def _both(rule: str, covers: str) -> tuple[Suggestion, ...]:
-    return (_suggestion(rule, "session", covers), _suggestion(rule, "project", covers))
-
-
-def _suggestion(rule: str, scope: Scope, covers: str) -> Suggestion:
-    return Suggestion(rule=rule, scope=scope, covers=covers)
+def _both(rule: str, covers: str, rules: tuple[str, ...] = ()) -> tuple[Suggestion, ...]:
+    scopes: tuple[Scope, ...] = ("session", "project")
+    return tuple(Suggestion(rule=rule, scope=scope, covers=covers, rules=rules) for scope in scopes)

@@ -17,10 +17,11 @@ class TooMany(Exception):
     """More entries than anybody looks at while somebody waits."""
 
 
-def below(start: str, *, copies: bool = True) -> Iterator[str]:
+def below(start: str, *, copies: bool = True, leave: str = "") -> Iterator[str]:
     """Everything below `start`: paths relative to it; below a file there is nothing. Raises TooMany.
 
-    Without `copies`, what package managers have put there is left out.
+    Without `copies`, what package managers have put there is left out. The folder `leave`, a path like those that are
+    given, is not looked into.
     """
     pending = [""]
     left = MAX_ENTRIES
@@ -34,7 +35,9 @@ def below(start: str, *, copies: bool = True) -> Iterator[str]:
                         raise TooMany
                     path = f"{folder}/{entry.name}" if folder else entry.name
                     yield path
-                    if (copies or entry.name not in _COME_BACK) and entry.is_dir(follow_symlinks=False):
+                    if path == leave or not (copies or entry.name not in _COME_BACK):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
                         pending.append(path)
         except OSError:
             continue  # not a folder, or one that the command could not enter either

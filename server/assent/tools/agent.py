@@ -1,11 +1,12 @@
 """Agent: hand a self-contained task to a subagent."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.worktrees.worktree_records import FOLDER
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
@@ -18,6 +19,12 @@ class AgentInput(Input, frozen=True):
     prompt: Annotated[str, Meta(min_length=1, description="Everything the agent needs to know; it sees nothing else.")]
     subagent_type: Annotated[str, Meta(description="Which agent.")] = "general-purpose"
     run_in_background: Annotated[bool, Meta(description="Go on meanwhile; you are told when it is done.")] = False
+    isolation: Annotated[
+        Literal["worktree"] | None,
+        Meta(description="worktree: it works in a copy of the repository; its changes are offered to the user."),
+    ] = None
+    resume: Annotated[str, Meta(description="The id of an agent that ended: it goes on where it stopped.")] = ""
+    model: Annotated[str, Meta(description="Another model than the agent's own.")] = ""
 
 
 class Agent(Tool[AgentInput]):
@@ -26,8 +33,9 @@ class Agent(Tool[AgentInput]):
     max_result_chars: ClassVar[int] = 100_000
     timeout: ClassVar[float | None] = None  # its own steps have theirs
 
-    def __init__(self, known: Known = lambda: ()) -> None:
+    def __init__(self, known: Known = lambda: (), isolated: Callable[[str], bool] = lambda _agent: False) -> None:
         self._known = known
+        self._isolated = isolated
         self._described = ""
 
     def description(self) -> str:
@@ -40,29 +48,38 @@ class Agent(Tool[AgentInput]):
         return (
             "Give a task to a subagent, which works in a context of its own and answers once, with its last message. "
             "Use it for research over many files and for work that can go on beside yours; start several in one go "
-            "when they do not depend on each other: those that only read work side by side, others one at a time. Do "
-            "small things yourself. The agent knows nothing of this "
+            "when they do not depend on each other: those that only read or have a worktree of their own work side by "
+            "side, others one at a time. Do small things yourself. The agent knows nothing of this "
             "conversation: put paths, facts and the wanted form of the answer into the prompt. The user does not see "
             "its answer: tell them what matters."
         ) + (f"\nAgents:\n{agents}" if agents else "")
 
     def safe_in(self, input: AgentInput, ctx: ToolContext) -> bool:
-        """Only an agent that reads and nothing else can be repeated. One in the background cannot be called back."""
+        """An agent can be repeated that only reads, or whose worktree goes with it. One in the background cannot be
+        called back."""
         if ctx.agents is None:
             return True  # it will not start at all
-        return not input.run_in_background and ctx.agents.reads_only(input.subagent_type)
+        return ctx.agents.repeatable(
+            input.subagent_type,
+            isolated=input.isolation is not None,
+            background=input.run_in_background,
+            resume=input.resume,
+        )
 
     def title(self, input: AgentInput) -> str:
         return input.description
 
     def action(self, input: AgentInput, *, cwd: str) -> Action:
-        return Action(tool=self.name, input=as_json(input), harmless=True)  # each of its own calls is judged
+        """Each of its own calls is judged; but in a worktree its edits are not asked about until they are merged."""
+        if input.isolation is not None or self._isolated(input.subagent_type):
+            return Action(tool=self.name, input=as_json(input), writes=(f"{cwd}/{FOLDER}",))
+        return Action(tool=self.name, input=as_json(input), harmless=True)
 
     async def call(self, input: AgentInput, ctx: ToolContext) -> ToolOutput:
         if ctx.agents is None:
-            raise ToolError("Agents cannot be started here: a subagent has none of its own")
+            raise ToolError("Agents cannot be started here: they need a turn, or this agent names none")
         names = [name for name, _ in self._known()]
-        if names and input.subagent_type not in names:
+        if names and not input.resume and input.subagent_type not in names:
             raise ToolError(f"There is no agent {input.subagent_type!r}. There are: {', '.join(names)}")
         return await ctx.agents.run(
             agent=input.subagent_type,
@@ -70,4 +87,7 @@ class Agent(Tool[AgentInput]):
             description=input.description,
             background=input.run_in_background,
             ctx=ctx,
+            isolated=input.isolation is not None,
+            resume=input.resume,
+            model=input.model,
         )

@@ -56,11 +56,16 @@ class AskUserQuestion(Tool[AskUserQuestionInput]):
         answer = await ctx.elicit(Elicitation(message=message, questions=questions))
         if answer.action != "accept":
             return ToolOutput(content=DECLINED, summary="not answered")
-        lines = [
-            f"{question.question} → {_chosen(f'q{number}', answer.content)}"
+        answers = [
+            (question.question, _chosen(f"q{number}", answer.content))
             for number, question in enumerate(input.questions, 1)
         ]
-        return ToolOutput(content="The user answered:\n" + "\n".join(lines), summary="; ".join(lines)[:200])
+        lines = [f"{question} → {chosen}" for question, chosen in answers]
+        return ToolOutput(
+            content="The user answered:\n" + "\n".join(lines),
+            summary="; ".join(lines)[:200],
+            response=lambda: {**as_json(input), "answers": dict(answers)},
+        )
 
 
 def _as_json(number: int, question: Question) -> Json:

@@ -3,21 +3,22 @@
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, ClassVar
 
 import anyio
 import anyio.to_thread
 from msgspec import Meta
 
-from assent.tools.process.environment import child_environment, hardened
-from assent.tools.process.fence import Fence, Wanted
+from assent.tools.process.environment import QUIET, hardened, left_out, user_environment
+from assent.tools.process.fence import Fence, FencedRun
 from assent.tools.process.jobs import Job, ShellJobs, exit_words, shell_program
 from assent.tools.process.shell_process import REPORT_FD, Enclosure
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json, kept_where
+from assent.tools.tool_responses import command_response
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
-from assent.types.programs import user_path
+from assent.types.ports import TerminalEnd
 
 DEFAULT_TIMEOUT = 120_000
 LONGEST_TIMEOUT = 600_000
@@ -106,7 +107,7 @@ class Bash(Tool[BashInput]):
     async def _run(self, input: BashInput, ctx: ToolContext, jobs: ShellJobs, unsaved: str) -> ToolOutput:
         if not os.path.isdir(ctx.cwd):  # noqa: PTH112, ASYNC240 -- one stat of a local folder, quicker than a thread
             raise ToolError(f"The working directory {ctx.cwd} is gone; the command was not run")
-        env = child_environment({**os.environ, "PATH": user_path()}, extra=ctx.env, secrets=self._secrets())
+        env = user_environment(extra=ctx.env, secrets=self._secrets())
         env["PWD"] = ctx.cwd
         judged = ctx.fenced if ctx.fenced is not None else self._is_read_only(input.command, ctx.cwd, ctx.roots)
         if judged or self._is_read_only(input.command, ctx.cwd, ctx.roots):
@@ -115,9 +116,15 @@ class Bash(Tool[BashInput]):
         script = _TELL_CWD + input.command if moves else input.command
         argv: Sequence[str] = [self._shell, "--norc", "--noprofile", "-c", script]
         enclosure: Enclosure | None = None
-        if self._fence is not None and self._fence.wants(judged=judged):
+        wants_fence = self._fence is not None and self._fence.wants(judged=judged)
+        if not (wants_fence or judged or moves or input.run_in_background):
+            seconds = (input.timeout or DEFAULT_TIMEOUT) / 1000
+            ended = await _in_terminal(input.command, ctx, env, seconds)
+            if ended is not None:
+                return _terminal_output(input, ctx, ended, seconds, unsaved)
+        if self._fence is not None and wants_fence:
             results = str(ctx.spill.folder) if ctx.spill is not None else ""
-            wanted = Wanted(
+            wanted = FencedRun(
                 argv=argv,
                 env=env,
                 judged=judged,
@@ -172,9 +179,7 @@ class Bash(Tool[BashInput]):
             raise
         notes: list[str] = []
         if scope.cancelled_caught:
-            notes.append(
-                f"The command was stopped after {seconds:g} seconds. Give a longer timeout, or run it in the background"
-            )
+            notes.append(_stopped(seconds))
         elif process.flooded:
             notes.append("The command wrote more than a gigabyte and was stopped")
         elif process.unfenced and self._fence is not None:
@@ -191,11 +196,7 @@ class Bash(Tool[BashInput]):
             or process.flooded
             or (process.status and not _just_no(input.command, process.status))
         )
-        text = _shown(process.output(), ctx)
-        content = "\n".join(part for part in (text, *notes) if part)
-        return ToolOutput(
-            content=content or "(no output)", is_error=failed, summary=notes[0] if notes else _first_line(text)
-        )
+        return _told(_shown(process.output(), ctx), notes, failed=failed)
 
     def _moved(self, ctx: ToolContext, reported: bytes) -> list[str]:
         """Take over the directory the command ended in, if it lies inside the workspace."""
@@ -210,11 +211,64 @@ class Bash(Tool[BashInput]):
         return []
 
 
+async def _in_terminal(command: str, ctx: ToolContext, env: Mapping[str, str], seconds: float) -> TerminalEnd | None:
+    """In the client's terminal, where it has one; its environment is the client's, with what ours must say besides."""
+    if ctx.services.terminal is None:
+        return None
+    own = {name: env[name] for name in (*QUIET, *ctx.env) if name in env}
+    return await ctx.services.terminal.run(
+        command,
+        cwd=ctx.cwd,
+        env=own,
+        without=left_out(os.environ, env),
+        tool_use_id=ctx.tool_use_id,
+        seconds=seconds,
+        most=Bash.max_result_chars,
+    )
+
+
+def _terminal_output(
+    input: BashInput, ctx: ToolContext, ended: TerminalEnd, seconds: float, unsaved: str
+) -> ToolOutput:
+    notes: list[str] = []
+    if ended.timed_out:
+        notes.append(_stopped(seconds))
+    elif ended.signal is not None:
+        notes.append(f"The command was ended by {ended.signal}")
+    elif ended.status:
+        notes.append(exit_words(ended.status))
+    if ended.truncated:
+        notes.append("The terminal kept only the end of the output")
+    if unsaved:
+        notes.append(unsaved)
+    failed = (
+        ended.timed_out or ended.signal is not None or bool(ended.status and not _just_no(input.command, ended.status))
+    )
+    return _told(_shown(ended.output.encode(errors="replace"), ctx), notes, failed=failed)
+
+
+def _told(text: str, notes: Sequence[str], *, failed: bool) -> ToolOutput:
+    return ToolOutput(
+        content="\n".join(part for part in (text, *notes) if part) or "(no output)",
+        is_error=failed,
+        summary=notes[0] if notes else _first_line(text),
+        response=lambda: command_response(text, notes="\n".join(notes)),
+    )
+
+
+def _stopped(seconds: float) -> str:
+    return f"The command was stopped after {seconds:g} seconds. Give a longer timeout, or run it in the background"
+
+
 def _in_background(job: Job, unsaved: str) -> ToolOutput:
     told = (
         f"Running in the background with id {job.job_id}. Read its output with BashOutput; you are told when it ends."
     )
-    return ToolOutput(content=f"{told}\n{unsaved}" if unsaved else told, summary=f"in the background: {job.job_id}")
+    return ToolOutput(
+        content=f"{told}\n{unsaved}" if unsaved else told,
+        summary=f"in the background: {job.job_id}",
+        response=lambda: command_response("", notes=unsaved, background=job.job_id),
+    )
 
 
 def _shown(output: bytes, ctx: ToolContext) -> str:
@@ -240,4 +294,6 @@ def _last_lines(output: bytes) -> str:
 
 
 def _first_line(text: str) -> str:
-    return text.split("\n", 1)[0][:120]
+    """The first line that says something: test runners begin with a rule of dashes or dots."""
+    lines = text.splitlines()
+    return next((line for line in lines if any(map(str.isalnum, line))), lines[0] if lines else "")[:120]

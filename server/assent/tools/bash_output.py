@@ -51,8 +51,7 @@ class BashOutput(Tool[BashOutputInput]):
         text = job.process.output(job.read_to).decode("utf-8", "replace")
         if input.filter is not None:
             text = await self._matching(text, input.filter, ctx)
-        job.read_to = seen
-        job.told = job.state != "running"
+        ctx.if_withdrawn(job.look(seen))
         if len(text) > _MOST:
             where = f"; all of it {kept_where(text, ctx)}" if ctx.spill else ""
             text = f"[… the first {len(text) - _MOST:,} characters left out{where} …]\n{text[-_MOST:]}"

@@ -4,9 +4,9 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.files.read_marks import carry_out, known_text, plan_of
 from assent.tools.files.text_match import replaced
-from assent.tools.files.workspace import absolute
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -51,4 +51,5 @@ class Edit(Tool[EditInput]):
     async def call(self, input: EditInput, ctx: ToolContext) -> ToolOutput:
         if ctx.plan is None:
             raise ToolError("The edit was not planned")
-        return await carry_out(ctx.plan, ctx)
+        said = {"oldString": input.old_string, "newString": input.new_string, "replaceAll": input.replace_all}
+        return await carry_out(ctx.plan, ctx, lambda made: {**made, **said})

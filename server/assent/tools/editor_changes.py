@@ -7,18 +7,20 @@ file, asked for and reviewed the same way. `prepare` asks the server, so that th
 from abc import abstractmethod
 from dataclasses import replace
 from itertools import zip_longest
+from pathlib import Path
 from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
 from assent.text.words import counted
 from assent.tools.editor_lookups import FileInput, PlaceInput, asked, encoding_of, place
-from assent.tools.files.read_marks import changed, make, plan_of, told
+from assent.tools.files.disk_workspace import absolute
+from assent.tools.files.read_marks import lines_changed, make, plan_of, told
 from assent.tools.files.text_edits import Lines, apply_edits, column, edits_by_path, understood, uri_of
-from assent.tools.files.workspace import absolute
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
+from assent.types.messages import ChangedFile
 from assent.types.permissions import Action
 from assent.types.ports import EditPlan
 
@@ -51,6 +53,7 @@ class ComputedChange(Tool[InputT]):
         return Action(tool=self.name, input=as_json(input), reads=(own,), writes=(own,))
 
     async def prepare(self, input: InputT, ctx: ToolContext) -> EditPlan | None:
+        _may_be_prepared(absolute(cast("str", getattr(input, "file_path")), ctx.cwd), ctx)  # noqa: B009
         plans: list[EditPlan] = []
         for path, edits in (await self.edits(input, ctx)).items():
             before = await ctx.workspace.read(path)
@@ -66,21 +69,35 @@ class ComputedChange(Tool[InputT]):
         if ctx.plan is None:
             raise ToolError("The change was not planned")
         plans = (ctx.plan, *ctx.plan.others)
-        proposals = (ctx.proposal_id, *ctx.other_proposals)
+        reviewed = () if ctx.reviewed is None else (ctx.reviewed, *ctx.reviewed.others)
         words: list[str] = []
-        made = failed = 0
-        for plan, proposal_id in zip_longest(plans, proposals[: len(plans)]):
+        done: list[ChangedFile] = []
+        failed = 0
+        for plan, outcome in zip_longest(plans, reviewed):
             try:
-                outcome = await make(plan, ctx, proposal_id=proposal_id)
+                outcome = await make(plan, ctx, outcome)
                 words.append(told(plan, outcome))
-                made += changed(plan, outcome)
+                done += lines_changed(plan, outcome)
             except ToolError as error:
                 words.append(f"Not changed: {error}")
                 failed += 1
         if failed == len(plans):
             raise ToolError("\n\n".join(words))
         files = counted(len(plans), "file")
-        return ToolOutput(content="\n\n".join(words), summary=files if made == len(plans) else f"{made} of {files}")
+        summary = files if len(done) == len(plans) else f"{len(done)} of {files}"
+        return ToolOutput(content="\n\n".join(words), summary=summary, changed=tuple(done))
+
+
+def _may_be_prepared(path: str, ctx: ToolContext) -> None:
+    """`prepare` comes before anyone is asked, and its errors quote the file: so only what may be read unasked, or what
+    was read already. Raises ToolError."""
+    allowed = ctx.services.may_read()
+    if allowed is not None and not allowed(path):
+        raise ToolError(f"A rule forbids reading {path}")
+    real = Path(path).resolve()
+    inside = any(real.is_relative_to(Path(root).resolve()) for root in (ctx.cwd, *ctx.roots))
+    if not inside and path not in ctx.state.read_files:
+        raise ToolError(f"{path} is outside the workspace. Read it first, then change it")
 
 
 class Rename(ComputedChange[RenameInput]):

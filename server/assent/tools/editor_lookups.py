@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar, cast
 import anyio
 from msgspec import Meta
 
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.files.text_edits import Lines, column, path_of, understood, uri_of
-from assent.tools.files.workspace import absolute
 from assent.tools.search.ripgrep import MayRead, everything, shown_path
 from assent.tools.tool import Input, InputT, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json

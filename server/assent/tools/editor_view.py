@@ -5,8 +5,8 @@ from typing import Annotated, Any, ClassVar, cast
 from msgspec import Meta
 
 from assent.tools.editor_lookups import asked
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.files.text_edits import path_of, uri_of
-from assent.tools.files.workspace import absolute
 from assent.tools.search.ripgrep import shown_path
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json

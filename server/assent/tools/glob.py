@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
@@ -11,12 +12,13 @@ from msgspec import Meta
 
 from assent.text.words import counted
 from assent.tools.files import disk
-from assent.tools.files.workspace import absolute
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.search import ripgrep, unsaved
 from assent.tools.search.newest import Dated
 from assent.tools.search.patterns import compiled, name_pattern, static_prefix
 from assent.tools.search.plain_search import files_below
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.types.blocks import Json
 from assent.types.errors import FileMissing, ToolError
 from assent.types.permissions import Action
 
@@ -60,6 +62,7 @@ class Glob(Tool[GlobInput]):
         return Action(tool=self.name, input=as_json(input), reads=tuple(dict.fromkeys((base, start))), read_only=True)
 
     async def call(self, input: GlobInput, ctx: ToolContext) -> ToolOutput:
+        began = time.monotonic()
         base, pattern = _base(input, ctx.cwd)
         if not stat.S_ISDIR(disk.status_of(base).st_mode):  # here, as a thread would cost more
             raise FileMissing(f"{base} is not a folder")
@@ -79,13 +82,30 @@ class Glob(Tool[GlobInput]):
                 rg, [*flags, "--"], ctx, take, folder=base, start=static_prefix(pattern)
             )
         if not found.total:
-            return ToolOutput(content=f"No files match {input.pattern} in {base}", summary="0 files")
-        shown = [ripgrep.shown_path(ripgrep.joined(base, name), ctx.cwd) for name in found.newest]
+            nothing = f"No files match {input.pattern} in {base}"
+            return ToolOutput(content=nothing, summary="0 files", response=lambda: _response([], 0, complete, began))
+        names = [ripgrep.shown_path(ripgrep.joined(base, name), ctx.cwd) for name in found.newest]
+        shown = list(names)
         if found.total > MOST:
             shown.append(f"[{MOST} of {found.total} files, the newest; use a narrower pattern for others]")
         if not complete:
             shown.append("[The search was cut short; these are not all the files]")
-        return ToolOutput(content="\n".join(shown), summary=counted(found.total, "file"))
+        return ToolOutput(
+            content="\n".join(shown),
+            summary=counted(found.total, "file"),
+            response=lambda: _response(names, found.total, complete, began),
+        )
+
+
+def _response(names: list[str], total: int, complete: bool, began: float) -> Json:
+    return {
+        "filenames": names,
+        "numFiles": len(names),
+        "truncated": total > len(names) or not complete,
+        "totalMatches": total,
+        "countIsComplete": complete,
+        "durationMs": round((time.monotonic() - began) * 1000),
+    }
 
 
 def _chosen(base: str, pattern: str, may_read: Callable[[str], bool] | None) -> Choose:

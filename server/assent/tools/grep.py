@@ -10,9 +10,9 @@ from anyio import to_thread
 from msgspec import Meta
 
 from assent.tools.files import disk
-from assent.tools.files.workspace import absolute
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.search import ripgrep, unsaved
-from assent.tools.search.matches import MOST, Found, Mode, Wanted, found_in
+from assent.tools.search.matches import MOST, Found, Mode, SearchRequest, found_in
 from assent.tools.search.patterns import name_pattern
 from assent.tools.search.plain_search import Query, matches_below, matches_in
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
@@ -89,7 +89,7 @@ class Grep(Tool[GrepInput]):
             buffers = {} if name else unsaved.below(texts, folder)
         rg = self._find_rg()
         in_buffers = await _search_buffers(rg, input, buffers, ctx, explicit=bool(name)) if buffers else {}
-        wanted = Wanted(
+        wanted = SearchRequest(
             pattern=input.pattern,
             mode=input.output_mode,
             base=base,
@@ -147,7 +147,7 @@ async def _search_buffers(
         return {names[short]: entries for short, entries in found.items()}
 
 
-def _plainly(input: GrepInput, wanted: Wanted) -> tuple[ToolOutput, bool]:
+def _plainly(input: GrepInput, wanted: SearchRequest) -> tuple[ToolOutput, bool]:
     found, complete = matches_below(_query(input), wanted.base)
     below = len(ripgrep.joined(wanted.folder, ""))
     return wanted.told({path[below:]: entries for path, entries in found.items()}), complete

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from assent.tools.process.jobs import ShellJobs
+from assent.tools.process.jobs import Job, ShellJobs
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -33,5 +33,10 @@ class KillShell(Tool[KillShellInput]):
         job = ctx.jobs.get(input.shell_id)
         job.told = True
         if not await ctx.jobs.kill(job.job_id):
-            return ToolOutput(content=f"{job.job_id} had already ended ({job.state}).", summary=job.state)
-        return ToolOutput(content=f"Stopped {job.job_id}: {job.command}", summary="stopped")
+            return _told(job, f"{job.job_id} had already ended ({job.state}).", job.state)
+        return _told(job, f"Stopped {job.job_id}: {job.command}", "stopped")
+
+
+def _told(job: Job, message: str, summary: str) -> ToolOutput:
+    said = {"message": message, "shell_id": job.job_id, "command": job.command}
+    return ToolOutput(content=message, summary=summary, response=lambda: said)

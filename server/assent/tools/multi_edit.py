@@ -5,9 +5,10 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
+from assent.text.words import counted
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.files.read_marks import carry_out, known_text, known_text_or_none, plan_of
 from assent.tools.files.text_match import replaced
-from assent.tools.files.workspace import absolute
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -41,7 +42,7 @@ class MultiEdit(Tool[MultiEditInput]):
         )
 
     def title(self, input: MultiEditInput) -> str:
-        return f"Edit {input.file_path} ({len(input.edits)} changes)"
+        return f"Edit {input.file_path} ({counted(len(input.edits), 'change')})"
 
     def action(self, input: MultiEditInput, *, cwd: str) -> Action:
         path = absolute(input.file_path, cwd)
@@ -68,4 +69,5 @@ class MultiEdit(Tool[MultiEditInput]):
     async def call(self, input: MultiEditInput, ctx: ToolContext) -> ToolOutput:
         if ctx.plan is None:
             raise ToolError("The edits were not planned")
-        return await carry_out(ctx.plan, ctx)
+        edits = msgspec.to_builtins(input.edits)
+        return await carry_out(ctx.plan, ctx, lambda made: {**made, "edits": edits})

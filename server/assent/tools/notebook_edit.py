@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal, cast
 
 from msgspec import Meta
 
-from assent.tools.files.documents import cell_id, parse_notebook
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.files.read_marks import carry_out, known_text, plan_of
-from assent.tools.files.workspace import absolute
+from assent.tools.files.rich_files import cell_id, parse_notebook
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
@@ -59,7 +59,21 @@ class NotebookEdit(Tool[NotebookEditInput]):
     async def call(self, input: NotebookEditInput, ctx: ToolContext) -> ToolOutput:
         if ctx.plan is None:
             raise ToolError("The change was not planned")
-        return await carry_out(ctx.plan, ctx)
+        return await carry_out(ctx.plan, ctx, lambda made: _response(input, made, ctx.plan))
+
+
+def _response(input: NotebookEditInput, made: Json, plan: EditPlan | None) -> Json:
+    """With the keys of the tool's input, which scripts know here."""
+    said = {"cell_id": input.cell_id, "cell_type": input.cell_type}
+    return {
+        **made,
+        "notebook_path": made["filePath"],
+        "new_source": input.new_source,
+        "edit_mode": input.edit_mode,
+        "original_file": made["originalFile"],
+        "updated_file": plan.new_text if plan is not None else "",
+        **{key: value for key, value in said.items() if value is not None},
+    }
 
 
 def _change(notebook: Json, input: NotebookEditInput) -> None:

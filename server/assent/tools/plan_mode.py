@@ -1,12 +1,15 @@
 """EnterPlanMode and ExitPlanMode: think first, change nothing until the user approves the plan."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, cast
 
 from msgspec import Meta
 
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
+
+PLAN_FILE = "planFilePath"  # in the input as hooks get it
 
 
 class EnterPlanModeInput(Input, frozen=True):
@@ -33,14 +36,15 @@ class EnterPlanMode(Tool[EnterPlanModeInput]):
     async def call(self, input: EnterPlanModeInput, ctx: ToolContext) -> ToolOutput:
         state = ctx.state
         if state.mode == "plan":
-            return ToolOutput(content="You are planning already.", summary="planning")
+            return _planning("You are planning already.")
         state.mode_before_plan = state.mode
         state.mode = "plan"
         state.on_change("mode")
-        return ToolOutput(
-            content="Planning now. Explore with read-only tools, ask what you must, then call ExitPlanMode.",
-            summary="planning",
-        )
+        return _planning("Planning now. Explore with read-only tools, ask what you must, then call ExitPlanMode.")
+
+
+def _planning(message: str) -> ToolOutput:
+    return ToolOutput(content=message, summary="planning", response=lambda: {"message": message})
 
 
 class ExitPlanModeInput(Input, frozen=True):
@@ -57,6 +61,16 @@ class ExitPlanMode(Tool[ExitPlanModeInput]):
             "which files, in which order, how it will be checked. The user approves it, and you may start, or says "
             "what to change. Do not use it to answer questions."
         )
+
+    def parse(self, raw: object) -> ExitPlanModeInput:
+        if not isinstance(raw, dict):
+            return super().parse(raw)
+        return super().parse({key: value for key, value in cast("Json", raw).items() if key != PLAN_FILE})
+
+    def for_hooks(self, input: ExitPlanModeInput, ctx: ToolContext) -> Json:
+        """With the file that holds the plan: scripts read it there."""
+        path = ctx.spill.write(f"plan-{ctx.tool_use_id}", input.plan) if ctx.spill is not None else None
+        return {**as_json(input), **({PLAN_FILE: path} if path is not None else {})}
 
     def title(self, input: ExitPlanModeInput) -> str:
         return "Approve the plan"
@@ -79,4 +93,10 @@ class ExitPlanMode(Tool[ExitPlanModeInput]):
         return ToolOutput(
             content=f"The user approved the plan. Start now; keep the todo list current.\n\n{input.plan}",
             summary="approved",
+            response=lambda: self._response(input, ctx),
         )
+
+    def _response(self, input: ExitPlanModeInput, ctx: ToolContext) -> Json:
+        seen = self.for_hooks(input, ctx)
+        file = {"filePath": seen[PLAN_FILE]} if PLAN_FILE in seen else {}
+        return {"plan": input.plan, "isAgent": False, **file}

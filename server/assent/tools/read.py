@@ -8,10 +8,12 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from assent.text.words import counted
-from assent.tools.files.documents import read_image, read_notebook, read_pdf
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.files.read_marks import mark, numbered
-from assent.tools.files.workspace import absolute
+from assent.tools.files.rich_files import read_image, read_notebook, read_pdf
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.tool_responses import text_file_response
+from assent.types.blocks import Json
 from assent.types.permissions import Action
 from assent.types.pointers import unchanged
 from assent.types.ports import FileText
@@ -74,7 +76,11 @@ class Read(Tool[ReadInput]):
             output = _as_lines(input, path, text)
         if _still_in_view(input, path, output, ctx):
             seen = ctx.state.read_files[path]
-            return ToolOutput(content=unchanged(path, seen.tool_use_id), summary="unchanged")
+            return ToolOutput(
+                content=unchanged(path, seen.tool_use_id),
+                summary="unchanged",
+                response=lambda: {"type": "file_unchanged", "file": {"filePath": path}},
+            )
         mark(ctx, path, text, offset=input.offset, limit=input.limit)
         return output
 
@@ -92,17 +98,22 @@ def _still_in_view(input: ReadInput, path: str, output: ToolOutput, ctx: ToolCon
 def _as_lines(input: ReadInput, path: str, text: FileText) -> ToolOutput:
     first = max(input.offset or 1, 1)
     lines, reached_end, total = _slice(text.text, first, input.limit or LINES)
+
+    def response() -> Json:
+        return text_file_response(path, lines, first=first, total=total)
+
     if not text.text:
-        return ToolOutput(content=f"{path} exists and is empty.", summary="empty")
+        return ToolOutput(content=f"{path} exists and is empty.", summary="empty", response=response)
     if not lines:
-        return ToolOutput(content=f"{path} has only {total} lines; offset {first} is past its end.", summary="0 lines")
+        words = f"{path} has only {total} lines; offset {first} is past its end."
+        return ToolOutput(content=words, summary="0 lines", response=response)
     parts = [numbered(lines, first)]
     if not reached_end:
         last = first + len(lines) - 1
         parts.append(f"[Lines {first} to {last} of {total}; read on with offset {last + 1}]")
     if text.encoding not in ("utf-8",):
         parts.append(f"[The file is encoded as {text.encoding}; edits keep that]")
-    return ToolOutput(content="\n".join(parts), summary=counted(len(lines), "line"))
+    return ToolOutput(content="\n".join(parts), summary=counted(len(lines), "line"), response=response)
 
 
 def _slice(text: str, first: int, count: int) -> tuple[list[str], bool, int]:

@@ -6,12 +6,12 @@ keeps it (`SessionState.skills`).
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from assent.tools.tool import Input, SessionState, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.tool import Input, SessionState, Tool, ToolContext, ToolOutput, TurnWish, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
@@ -26,6 +26,7 @@ class LoadedSkill:
     text: str
     agent: str = ""
     background: bool = False
+    wish: TurnWish = field(default_factory=TurnWish)  # for that context, or for the rest of the turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +81,14 @@ class Skill(Tool[SkillInput]):
                 prompt=loaded.text,
                 description=f"skill {name}",
                 background=loaded.background,
+                model=loaded.wish.model or "",
                 ctx=ctx,
             )
         ctx.state.skills[name] = loaded.text
-        return ToolOutput(content=loaded.text, summary=name)
+        if loaded.wish != TurnWish():
+            ctx.wish(loaded.wish)
+        said = {"success": True, "commandName": name}
+        return ToolOutput(content=loaded.text, summary=name, response=lambda: said)
 
 
 def listing(known: Sequence[tuple[str, str]]) -> str:

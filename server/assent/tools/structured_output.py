@@ -1,5 +1,6 @@
 """StructuredOutput: the answer itself, as data that matches a JSON schema (Q10, T10)."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput
@@ -16,8 +17,11 @@ class StructuredOutput(Tool[Input]):
     name: ClassVar[str] = "StructuredOutput"
     input_type: ClassVar[type[Input]] = Input
 
-    def __init__(self, schema: Json) -> None:
-        """Raises ToolError for a schema that is none, or that does not describe an object."""
+    def __init__(self, schema: Json, *, check: Callable[[Json], None] | None = None) -> None:
+        """Raises ToolError for a schema that is none, or that does not describe an object.
+
+        `check` raises ValueError for an answer that fits the schema and is still not what the caller's type takes.
+        """
         import jsonschema
         from jsonschema.validators import validator_for  # pyright: ignore[reportUnknownVariableType] -- it has no types
 
@@ -30,6 +34,7 @@ class StructuredOutput(Tool[Input]):
             raise ToolError("The JSON schema must describe an object")
         self._schema: Json = {"type": "object", **schema}
         self._validator: Any = kind(schema)
+        self._check = check
 
     def description(self) -> str:
         return (
@@ -48,6 +53,11 @@ class StructuredOutput(Tool[Input]):
             told = "\n".join(f"- {fault.json_path}: {fault.message[:500]}" for fault in faults[:_FAULTS])
             more = f"\n- and {len(faults) - _FAULTS} more" if len(faults) > _FAULTS else ""
             raise ToolError(f"The answer does not match the schema:\n{told}{more}\nCorrect it and call again")
+        if self._check is not None:
+            try:
+                self._check(cast("Json", raw))
+            except ValueError as error:
+                raise ToolError(f"The answer is not valid: {str(error)[:500]}\nCorrect it and call again") from None
         return cast("Input", raw)
 
     def title(self, input: Input) -> str:

@@ -44,6 +44,7 @@ class TodoWrite(Tool[TodoWriteInput]):
     async def call(self, input: TodoWriteInput, ctx: ToolContext) -> ToolOutput:
         if sum(todo.status == "in_progress" for todo in input.todos) > 1:
             raise ToolError("Only one entry may be in_progress at a time")
+        before = ctx.state.todos
         known = {str(todo["content"]): str(todo["id"]) for todo in ctx.state.todos}
         ctx.state.todos = [
             {
@@ -56,6 +57,9 @@ class TodoWrite(Tool[TodoWriteInput]):
         ]
         ctx.state.on_change("todos")
         open_ones = sum(todo.status != "completed" for todo in input.todos)
+        now = ctx.state.todos
         return ToolOutput(
-            content=f"The list is updated; {open_ones} to do. Go on with the current one.", summary=self.title(input)
+            content=f"The list is updated; {open_ones} to do. Go on with the current one.",
+            summary=self.title(input),
+            response=lambda: {"oldTodos": before, "newTodos": now},
         )

@@ -10,13 +10,19 @@ import functools
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+import anyio
 import msgspec
 
+from assent.tools.task_list import Team
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
+from assent.types.hooks import Hooks, NoHooks
+from assent.types.messages import ChangedFile
 from assent.types.permissions import Action, Mode
 from assent.types.ports import (
     EditorQueries,
@@ -25,6 +31,7 @@ from assent.types.ports import (
     FileText,
     HandleElicitation,
     SpillStore,
+    TerminalClient,
     ToolResultContent,
     Workspace,
 )
@@ -45,7 +52,9 @@ class ToolOutput:
     content: ToolResultContent
     is_error: bool = False
     summary: str = ""  # one line for people
+    changed: tuple[ChangedFile, ...] = ()
     stop_turn: bool = False
+    response: Callable[[], object] | None = None  # `tool_response` of PostToolUse hooks; None: the content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +72,15 @@ class ReadMark:
     tool_use_id: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnWish:
+    """What a text that is now in use wants for the rest of the turn (Q4)."""
+
+    model: str | None = None
+    effort: str | None = None
+    without: tuple[str, ...] = ()  # tools
+
+
 Mine = Callable[[str], bool]
 """Whether the call of this tool_use_id was made by the one who asks: news of it goes there."""
 
@@ -74,12 +92,22 @@ def anyone(_tool_use_id: str) -> bool:
 class AgentRunner(Protocol):
     """Runs a subagent to its end and gives its last words (T7)."""
 
-    def reads_only(self, agent: str) -> bool:
-        """Whether every tool this agent gets only reads: then its work may be repeated and run beside others."""
+    def repeatable(self, agent: str, *, isolated: bool, background: bool = False, resume: str = "") -> bool:
+        """Whether its work may be repeated and run beside others: it is waited for, and it only reads or has a worktree
+        of its own. `resume` names the run that goes on, whatever `agent` says."""
         ...
 
     async def run(
-        self, *, agent: str, prompt: str, description: str, background: bool, ctx: ToolContext
+        self,
+        *,
+        agent: str,
+        prompt: str,
+        description: str,
+        background: bool,
+        ctx: ToolContext,
+        isolated: bool = False,
+        resume: str = "",
+        model: str = "",
     ) -> ToolOutput: ...
 
 
@@ -88,6 +116,7 @@ class Jobs(Protocol):
 
     def list(self) -> list[Json]: ...
     def take_finished(self, mine: Mine = anyone) -> list[Json]: ...  # ends the model has not heard of; each once
+    def in_front(self, mine: Mine = anyone) -> list[anyio.Event]: ...  # taken to the front again; each fires at its end
     async def kill(self, job_id: str) -> bool: ...
     async def close(self) -> None: ...
 
@@ -103,6 +132,7 @@ class SessionState:
     plan: str = ""
     read_files: dict[str, ReadMark] = field(default_factory=dict[str, ReadMark])  # by absolute path
     worktree: str | None = None
+    worktree_of: str | None = None  # where to go back to from it
     skills: dict[str, str] = field(default_factory=dict[str, str])  # loaded ones with their text, kept by compactions
     on_change: Callable[[str], None] = lambda _what: None  # "todos", "mode", "cwd", "plan"
 
@@ -117,7 +147,7 @@ class NoWorkspace:
     async def read(self, path: str) -> FileText:
         raise ToolError(f"There is no workspace to read {path} from.")
 
-    async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
+    async def apply(self, plan: EditPlan) -> EditOutcome:
         raise ToolError(f"There is no workspace to change {plan.path} in.")
 
     async def save_barrier(self) -> str:
@@ -139,9 +169,16 @@ class ToolServices:
     env: Callable[[], Mapping[str, str]] = dict  # settings' env, trusted sources only
     editor: EditorQueries | None = None
     jobs: Jobs | None = None
+    terminal: TerminalClient | None = None  # where the client wants to see allowed commands run
     spill: SpillStore | None = None
     search_web: Callable[[str, list[str], list[str]], Awaitable[ToolResultContent]] | None = None
     summariser: Callable[[], Summarise | None] = lambda: None  # None while the settings do not allow it
+    hooks: Hooks = field(default_factory=NoHooks)  # run at every event point
+    may_read: Callable[[], Callable[[str], bool] | None] = lambda: None  # what the rules let be read; None: everything
+    scratchpad: Callable[[], Path | None] = lambda: None  # shared by all agents of the session; made when asked for
+    team: Team | None = None  # the tasks that all agents of the session share, as this one sees them
+    effects: Callable[[], AbstractAsyncContextManager[None]] = nullcontext  # around a call that may change any file
+    worktrees: Path | None = None  # where open worktrees of agents are written down
 
 
 @dataclass(slots=True, kw_only=True)
@@ -153,13 +190,16 @@ class ToolContext:
     state: SessionState
     services: ToolServices = field(default_factory=ToolServices)
     progress: Callable[[str], None] = lambda _text: None
-    proposal_id: str | None = None  # from the Allow, for edits
-    other_proposals: tuple[str, ...] = ()  # the same, for the plan's other files
     plan: EditPlan | None = None  # what `prepare` gave
+    reviewed: EditOutcome | None = None  # what became of the plan under review; None: the call makes the change
     fenced: bool | None = None  # from the Allow: our reader judged the command, so it runs inside the fence
     elicit: HandleElicitation | None = None
     agents: AgentRunner | None = None
     in_view: Callable[[str], ToolResultContent | None] = lambda _tool_use_id: None  # a result as the model sees it now
+    if_withdrawn: Callable[[Callable[[], None]], None] = lambda _undo: None
+    """Register how to undo what the call noted as seen or decided, in case the model never gets its result (L10)."""
+    acted: Callable[[], None] = lambda: None  # from here on the call must not be repeated, whatever it seemed to be
+    wish: Callable[[TurnWish], None] = lambda _wish: None  # counts from the next request on
     snip: Callable[[list[int]], str] | None = None  # remove earlier results by the numbers they were offered under
 
     @property
@@ -237,6 +277,10 @@ class Tool(ABC, Generic[InputT]):
             return typing.cast("InputT", msgspec.convert(raw, self.input_type))
         except msgspec.ValidationError as error:
             raise ToolError(f"Invalid input for {self.name}: {error}") from None
+
+    def for_hooks(self, input: InputT, ctx: ToolContext) -> Json:
+        """The input as hooks get it: what scripts rely on may be more than the model says. `parse` takes it back."""
+        return as_json(input)
 
     def concurrency_safe(self, input: InputT) -> bool:
         return False

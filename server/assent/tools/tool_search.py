@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.types.blocks import Block, text_block
 from assent.types.mcp import McpAccess
 from assent.types.permissions import Action
 
@@ -64,4 +65,7 @@ class ToolSearch(Tool[ToolSearchInput]):
             if state.status in ("failed", "needsAuth", "needsApproval"):
                 lines.append(f"The server {state.name} cannot be used: {state.status}")
         count = len(found.loaded)
-        return ToolOutput(content="\n".join(lines), summary=f"{count} tool{'s' if count != 1 else ''} loaded")
+        # The model layer sends the references where the endpoint takes them, and the words where it does not.
+        named: list[Block] = [{"type": "tool_reference", "tool_name": spec.name} for spec in found.loaded]
+        content: list[Block] = [text_block("\n".join(lines)), *named]
+        return ToolOutput(content=content, summary=f"{count} tool{'s' if count != 1 else ''} loaded")

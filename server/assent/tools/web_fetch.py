@@ -3,6 +3,7 @@
 import codecs
 import re
 import ssl
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,8 +16,9 @@ from msgspec import Meta
 
 from assent import __version__
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
-from assent.tools.web.markdown import to_markdown
+from assent.tools.web.html_markdown import to_markdown
 from assent.tools.web.web_address import Address, Resolve, looked_up, normal_url, origin, proxy_for, system_resolve
+from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
@@ -33,12 +35,13 @@ class WebFetchInput(Input, frozen=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class WebPage:
     url: str
     status: int
     content_type: str
     text: str
     cut: bool
+    size: int = 0  # bytes that came
 
 
 class WebFetch(Tool[WebFetchInput]):
@@ -72,7 +75,8 @@ class WebFetch(Tool[WebFetchInput]):
         return Action(tool=self.name, input=as_json(input), url=input.url)
 
     async def call(self, input: WebFetchInput, ctx: ToolContext) -> ToolOutput:
-        page: Page | str | None = None
+        page: WebPage | str | None = None
+        began = time.monotonic()
         with anyio.move_on_after(SECONDS):
             page = await self._fetched(input.url)
         if page is None:
@@ -87,10 +91,13 @@ class WebFetch(Tool[WebFetchInput]):
             notes.append("[The page is longer; this is its beginning]")
         content = f"{' '.join(notes)}\n\n{text or '(an empty page)'}"
         return ToolOutput(
-            content=content, is_error=page.status >= 400, summary=f"{page.status}, {len(page.text):,} characters"
+            content=content,
+            is_error=page.status >= 400,
+            summary=f"{page.status}, {len(page.text):,} characters",
+            response=lambda: _response(page, text, time.monotonic() - began),
         )
 
-    async def _fetched(self, url: str) -> Page | str:
+    async def _fetched(self, url: str) -> WebPage | str:
         """The page, following redirects to its own scheme, host and port; or words about where it redirects."""
         parts = normal_url(url)
         if self._private_allowed(parts.hostname or ""):
@@ -101,7 +108,7 @@ class WebFetch(Tool[WebFetchInput]):
                 parts, resolve=self._resolve, private_allowed=self._private_allowed, proxied=proxy is not None
             )
             answer = await _requested(address, proxy)
-            if isinstance(answer, Page):
+            if isinstance(answer, WebPage):
                 return answer
             try:
                 following = normal_url(urljoin(address.url, answer), upgrade=False)
@@ -116,7 +123,14 @@ class WebFetch(Tool[WebFetchInput]):
         raise ToolError(f"{url} redirects more than {HOPS} times")
 
 
-async def _requested(address: Address, proxy: str | None) -> Page | str:
+def _response(page: WebPage, text: str, seconds: float) -> Json:
+    from http.client import responses
+
+    said = {"code": page.status, "codeText": responses.get(page.status, ""), "bytes": page.size}
+    return {"url": page.url, **said, "result": text, "durationMs": round(seconds * 1000)}
+
+
+async def _requested(address: Address, proxy: str | None) -> WebPage | str:
     """One request to the address that was looked up; a redirect gives its target."""
     import httpx2
 
@@ -150,7 +164,9 @@ async def _requested(address: Address, proxy: str | None) -> Page | str:
     except httpx2.HTTPError as error:
         raise ToolError(f"{address.url} could not be fetched: {error or type(error).__name__}") from None
     text = await to_thread.run_sync(_as_text, bytes(data[:BYTES]), content_type, charset, address.url)
-    return Page(url=address.url, status=status, content_type=content_type, text=text, cut=len(data) > BYTES)
+    return WebPage(
+        url=address.url, status=status, content_type=content_type, text=text, cut=len(data) > BYTES, size=len(data)
+    )
 
 
 _NO_CHARSETS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")  # though Python decodes them

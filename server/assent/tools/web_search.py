@@ -1,11 +1,13 @@
 """WebSearch: ask a search engine, through the model provider's own search (a server tool)."""
 
+import time
 from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
 
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.types.blocks import text_of
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
 
@@ -45,5 +47,14 @@ class WebSearch(Tool[WebSearchInput]):
             raise ToolError("Give allowed_domains or blocked_domains, not both")
         if ctx.search_web is None:
             raise ToolError("The model in use offers no web search; use WebFetch with an address you know")
+        began = time.monotonic()
         found = await ctx.search_web(input.query, input.allowed_domains, input.blocked_domains)
-        return ToolOutput(content=found or "Nothing was found.", summary=f"searched for {input.query}")
+        return ToolOutput(
+            content=found or "Nothing was found.",
+            summary=f"searched for {input.query}",
+            response=lambda: {
+                "query": input.query,
+                "results": [text_of(found)] if found else [],
+                "durationSeconds": round(time.monotonic() - began, 3),
+            },
+        )

@@ -1,23 +1,21 @@
 """EnterWorktree and ExitWorktree: work on a branch of its own, in a git worktree inside the repository's folder."""
 
-import os
 import re
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import anyio
+import anyio.to_thread
 from msgspec import Meta
 
-from assent.tools.process.environment import child_environment, hardened
+from assent.tools.process.git_output import Git
 from assent.tools.process.jobs import ShellJobs
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
+from assent.tools.worktrees.worktree_hooks import made_by_hook, tell_removed
+from assent.tools.worktrees.worktree_records import FOLDER, make_folder
 from assent.types.errors import ToolError
 from assent.types.ids import new_id
 from assent.types.permissions import Action
-
-FOLDER = ".worktrees"
-_SECONDS = 60
-_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK")  # what git needs to know
 
 
 class EnterWorktreeInput(Input, frozen=True):
@@ -46,18 +44,31 @@ class EnterWorktree(Tool[EnterWorktreeInput]):
         name = input.name or new_id("w")
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}", name) or name.endswith((".lock", ".")) or ".." in name:
             raise ToolError("A worktree's name has letters, digits, dots, dashes and underscores only")
-        root = await _git(ctx, "rev-parse", "--show-toplevel")
-        folder = Path(root) / FOLDER
-        await anyio.to_thread.run_sync(_make_folder, folder)
-        path = str(folder / name)
-        await _git(ctx, "worktree", "add", "-b", f"worktree/{name}", "--", path)
+        path = await made_by_hook(ctx.services.hooks, session_id=ctx.session_id, cwd=ctx.cwd, name=name)
+        branch = ""
+        if path is not None:
+            if not path.startswith("/") or not await anyio.Path(path).is_dir():
+                raise ToolError(f"The WorktreeCreate hook named {path!r}, which is not the absolute path of a folder")
+            where = f"Working in {path} now, which a hook made."
+        else:
+            root = await _git(ctx, "rev-parse", "--show-toplevel")
+            folder = Path(root) / FOLDER
+            try:
+                await anyio.to_thread.run_sync(make_folder, folder)
+            except OSError as error:
+                raise ToolError(f"No worktree could be made: {error}") from None
+            path = str(folder / name)
+            branch = f"worktree/{name}"
+            await _git(ctx, "worktree", "add", "-b", branch, "--", path)
+            where = f"Working in {path} on the branch {branch} now."
+        ctx.state.worktree_of = ctx.cwd
         ctx.state.worktree = path
         ctx.state.cwd = path
         ctx.state.on_change("worktree")
         ctx.state.on_change("cwd")
-        return ToolOutput(
-            content=f"Working in {path} on the branch worktree/{name} now. Leave with ExitWorktree.", summary=path
-        )
+        message = f"{where} Leave with ExitWorktree."
+        said = {"worktreePath": path, "message": message, **({"worktreeBranch": branch} if branch else {})}
+        return ToolOutput(content=message, summary=path, response=lambda: said)
 
 
 class ExitWorktreeInput(Input, frozen=True):
@@ -89,46 +100,38 @@ class ExitWorktree(Tool[ExitWorktreeInput]):
         path = ctx.state.worktree
         if path is None:
             raise ToolError("You are in no worktree")
-        root = str(Path(path).parents[1])
-        if input.remove and not input.discard_changes and (await _git(ctx, "status", "--porcelain", cwd=path)):
+        ours = Path(path).parent.name == FOLDER
+        root = str(Path(path).parents[1]) if ours else ctx.state.worktree_of or ctx.cwd
+        checked = input.remove and not input.discard_changes and ours
+        if checked and (await _git(ctx, "status", "--porcelain", cwd=path)):
             raise ToolError(f"{path} holds uncommitted changes. Commit them, or set discard_changes to lose them")
         ctx.state.worktree = None
         ctx.state.cwd = root
         ctx.state.on_change("worktree")
         ctx.state.on_change("cwd")
         if not input.remove:
-            return ToolOutput(content=f"Back in {root}. The worktree stays at {path}.", summary=root)
+            return _left(f"Back in {root}. The worktree stays at {path}.", "keep", root, path)
+        await tell_removed(ctx.services.hooks, session_id=ctx.session_id, cwd=root, path=path)
+        if not ours:
+            return _left(f"Back in {root}. The worktree {path} was left to its hook.", "remove", root, path)
         await _git(ctx, "worktree", "remove", *(["--force"] if input.discard_changes else []), "--", path, cwd=root)
-        return ToolOutput(content=f"Back in {root}. The worktree is removed; its branch stays.", summary=root)
+        return _left(f"Back in {root}. The worktree is removed; its branch stays.", "remove", root, path)
 
 
-def _make_folder(folder: Path) -> None:
-    """It ignores itself, so that it never shows up as a change of the repository."""
-    if folder.is_symlink():
-        raise ToolError(f"{folder} is a symbolic link; no worktree is made behind it")
-    folder.mkdir(exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+def _left(message: str, action: str, root: str, path: str) -> ToolOutput:
+    said = {"action": action, "originalCwd": root, "worktreePath": path, "message": message}
+    return ToolOutput(content=message, summary=root, response=lambda: said)
 
 
 async def _git(ctx: ToolContext, *arguments: str, cwd: str | None = None) -> str:
-    """What git says, with no hook or helper of the repository run. Raises ToolError with its words."""
+    """What git says, with no hook, helper or filter of the repository run. Raises ToolError with its words."""
     jobs = ctx.jobs if isinstance(ctx.jobs, ShellJobs) else ShellJobs()
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    env = hardened(child_environment(kept), roots=(ctx.cwd, *ctx.roots))
     try:
-        process = await jobs.keeper.start(["git", *arguments], cwd=cwd or ctx.cwd, env=env)
-        with anyio.move_on_after(_SECONDS):
-            await process.ended.wait()
-        if not process.ended.is_set():
-            await jobs.keeper.stop(process)
-            raise ToolError("git took too long")
+        git = Git(jobs.keeper, ctx.roots)
+        if arguments[0] != "rev-parse":  # all else looks into files or writes them out
+            git = await git.unfiltered(cwd or ctx.cwd)
+        return await git.text(*arguments, cwd=cwd or ctx.cwd)
     finally:
         if jobs is not ctx.jobs:
             with anyio.CancelScope(shield=True):
                 await jobs.close()
-    said = process.output().decode("utf-8", "replace").strip()
-    if process.status != 0:
-        raise ToolError(f"git {arguments[0]} failed: {said or process.error}")
-    return said

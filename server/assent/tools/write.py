@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from assent.tools.files.disk_workspace import absolute
 from assent.tools.files.read_marks import carry_out, known_text_or_none, plan_of
-from assent.tools.files.workspace import absolute
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action
@@ -47,7 +47,8 @@ class Write(Tool[WriteInput]):
     async def call(self, input: WriteInput, ctx: ToolContext) -> ToolOutput:
         if ctx.plan is None:
             raise ToolError("The file's new text was not planned")
-        return await carry_out(ctx.plan, ctx)
+        kind = "create" if ctx.plan.before is None else "update"
+        return await carry_out(ctx.plan, ctx, lambda made: {"type": kind, **made, "content": input.content})
 
 
 def _only_crlf(text: str) -> bool:

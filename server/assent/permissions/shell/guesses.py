@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from assent.permissions.paths import fold
 from assent.permissions.shell.syntax.input import input_text, piped
-from assent.permissions.shell.syntax.statements import Command
+from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables.changers import changes_what_it_names
 from assent.permissions.shell.tables.changes import comes_whole
@@ -21,7 +21,7 @@ from assent.permissions.shell.tables.selections import handed_by_pipe
 from assent.permissions.shell.tables.wrappers import OPAQUE, SHELLS, WRITERS, program
 from assent.text.words import names
 
-_READ_INPUT = SHELLS | names("xargs . source")
+_READ_INPUT = SHELLS | names("xargs parallel . source")
 
 MAX_TAILS = 200  # words of a wrapper, each of which may be where the wrapped command begins
 
@@ -169,7 +169,7 @@ def _fed(command: Command) -> Iterator[Guess]:
         else:
             why = f"what `{name}` runs is nowhere to be read"
             yield Guess(unchecked=why, blind=why if piped(command) else "")
-    elif name == "xargs":
+    elif name == "xargs" or (name == "parallel" and not any(word.text.startswith(":::") for word in command.words)):
         yield from _handed_on(command, text)
 
 
@@ -193,8 +193,13 @@ def _handed_on(command: Command, text: str | None) -> Iterator[Guess]:
     why = f"what xargs hands to `{name}` is nowhere to be read"
     interpreted = _language(name) in INTERPRETERS
     runs = interpreted or name in SHELLS | OPAQUE or (bool(marker) and marker in inner[0].text)
+    runs = runs or " " in inner[0].text  # shell text, of GNU parallel
     changes = name in WRITERS or changes_what_it_names(name, inner[1:])
-    told = handed_by_pipe(command, flags) is not None and comes_whole(command, flags)  # `changes.py` looks at those
+    told = (
+        program(command.words[0]) == "xargs"
+        and handed_by_pipe(command, flags) is not None
+        and comes_whole(command, flags)
+    )  # `changes.py` looks at those
     yield Guess(
         unchecked=why if runs else "",
         unnamed=why,

@@ -3,13 +3,17 @@
 Shared by every tool that changes a file. Owns no state: the marks live in the session's state.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
+from assent.text.diff import changed_lines
 from assent.text.words import counted
+from assent.tools.files.disk_workspace import target_of
 from assent.tools.files.text_match import LINE_END, line_end, line_number, split_lines
-from assent.tools.files.workspace import target_of
 from assent.tools.tool import ReadMark, ToolContext, ToolOutput
+from assent.tools.tool_responses import edit_response
+from assent.types.blocks import Json
 from assent.types.errors import FileMissing, ToolError
+from assent.types.messages import ChangedFile
 from assent.types.ports import EditOutcome, EditPlan, FileText
 
 _AROUND = 3  # lines of context in a snippet
@@ -78,14 +82,23 @@ def plan_of(path: str, before: FileText | None, new_text: str, *, tool: str, ctx
     )
 
 
-async def carry_out(plan: EditPlan, ctx: ToolContext) -> ToolOutput:
-    """Make the planned change and tell the model what became of it."""
-    outcome = await make(plan, ctx, proposal_id=ctx.proposal_id)
-    return ToolOutput(content=told(plan, outcome), summary=_summary(plan, outcome))
+async def carry_out(plan: EditPlan, ctx: ToolContext, said: Callable[[Json], Json]) -> ToolOutput:
+    """Make the planned change and tell the model what became of it; `said` adds to the response what the tool's own
+    input has for it."""
+    outcome = await make(plan, ctx, ctx.reviewed)
+    before = plan.before.text if plan.before is not None else None
+    after = outcome.after.text if outcome.after is not None else None
+    return ToolOutput(
+        content=told(plan, outcome),
+        summary=_summary(plan, outcome),
+        changed=lines_changed(plan, outcome),
+        response=lambda: said(edit_response(outcome.path, before=before, after=after, planned=plan.new_text)),
+    )
 
 
-async def make(plan: EditPlan, ctx: ToolContext, *, proposal_id: str | None) -> EditOutcome:
-    outcome = await ctx.workspace.apply(plan, proposal_id=proposal_id)
+async def make(plan: EditPlan, ctx: ToolContext, reviewed: EditOutcome | None) -> EditOutcome:
+    """The change, made now unless it was reviewed: then it has landed as far as people accepted it."""
+    outcome = reviewed or await ctx.workspace.apply(plan)
     if outcome.path != plan.path:
         ctx.state.read_files.pop(plan.path, None)
     if outcome.after is not None:
@@ -95,6 +108,14 @@ async def make(plan: EditPlan, ctx: ToolContext, *, proposal_id: str | None) -> 
 
 def changed(plan: EditPlan, outcome: EditOutcome) -> bool:
     return outcome.after is not None and (plan.before is None or outcome.after.text != plan.before.text)
+
+
+def lines_changed(plan: EditPlan, outcome: EditOutcome) -> tuple[ChangedFile, ...]:
+    """What is in the file now and was not before, counted; nothing where it is as it was."""
+    if outcome.after is None or not changed(plan, outcome):
+        return ()
+    added, removed = changed_lines(plan.before.text if plan.before is not None else "", outcome.after.text)
+    return (ChangedFile(path=outcome.path, added=added, removed=removed),)
 
 
 def numbered(lines: list[str], first: int) -> str:
@@ -170,4 +191,4 @@ def _summary(plan: EditPlan, outcome: EditOutcome) -> str:
         return f"{counted(after, 'line')} written"
     before = plan.before.text
     more = after - line_number(before.rstrip("\r\n"), len(before))
-    return "changed" if more == 0 else f"changed, {more:+d} lines"
+    return "changed" if more == 0 else f"changed, {more:+d} {'line' if abs(more) == 1 else 'lines'}"

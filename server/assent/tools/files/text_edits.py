@@ -8,8 +8,9 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from assent.text.uris import split
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 
@@ -101,7 +102,7 @@ def edits_by_path(edit: Json) -> dict[str, list[Json]]:
 
 
 def path_of(uri: str) -> str:
-    parts = urlsplit(uri)
+    parts = split(uri)
     if parts.scheme != "file":
         raise ToolError(f"{uri} is not a file")
     return unquote(parts.path)

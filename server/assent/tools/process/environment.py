@@ -1,16 +1,17 @@
 """The environment of every process we start: the user's own, without our secrets and without traps.
 
 What could make a plain command run something else (exported functions, BASH_ENV, relative PATH entries) is left out,
-because the permission chain judges a command by its text. Pure: takes a mapping, gives a new one.
+because the permission chain judges a command by its text. Takes a mapping and gives a new one; only
+`user_environment` reads this process's.
 """
 
 import os
-import re
 from collections.abc import Collection, Mapping
 
 from assent.tools.process.shims import without_shims
 from assent.types.hardening import SCRUBBED_PREFIXES, SCRUBBED_VARIABLES, hardening_env
-from assent.types.programs import safe_path
+from assent.types.programs import safe_path, user_path
+from assent.types.secret_names import secret_named
 
 _SECRET_PREFIXES = ("ANTHROPIC_", "ASSENT_", "CLAUDE_CODE_")
 _SECRET_NAMES = frozenset({"CLAUDE_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"})
@@ -20,11 +21,9 @@ _TRAPS = frozenset((
     "GIT_CONFIG_COUNT", "OLDPWD",
 ))  # fmt: skip
 _INDIRECT = frozenset({"TAR_OPTIONS"})
-_KEPT_BACK = re.compile(r"TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY", re.IGNORECASE)
-"""Variables that no command needs in order to read: what a project's files make a program print holds none of them."""
 _CONFIGURES = frozenset(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS"))
 """Where programs look for the user's own configuration: the project's files must not be taken for it."""
-_QUIET = {  # nobody is there to answer a prompt or to leave a pager
+QUIET = {  # nobody is there to answer a prompt or to leave a pager
     "TERM": "dumb",
     "PAGER": "cat",
     "GIT_PAGER": "cat",
@@ -39,13 +38,23 @@ def child_environment(
 ) -> dict[str, str]:
     """What a command of the user's project may see. `secrets` are values we hold: no variable may contain one."""
     env = {name: value for name, value in base.items() if _passes(name)}
-    env |= _QUIET
+    env |= QUIET
     env |= {name: value for name, value in (extra or {}).items() if _passes(name)}
     for name, value in list(env.items()):
         if any(secret in value for secret in secrets if len(secret) >= 8):
             del env[name]
     env["PATH"] = safe_path(env.get("PATH") or os.defpath)
     return env
+
+
+def user_environment(*, extra: Mapping[str, str] | None = None, secrets: Collection[str] = ()) -> dict[str, str]:
+    """`child_environment` of the user's own variables, with the PATH that this process was started with."""
+    return child_environment({**os.environ, "PATH": user_path()}, extra=extra, secrets=secrets)
+
+
+def left_out(base: Mapping[str, str], env: Mapping[str, str]) -> list[str]:
+    """The names that a command must not see in an environment which is not ours: those left out of ours, and traps."""
+    return sorted({*(name for name in base if name not in env), *_TRAPS, *_SECRET_NAMES} - env.keys())
 
 
 def hardened(env: Mapping[str, str], *, roots: Collection[str]) -> dict[str, str]:
@@ -56,7 +65,7 @@ def hardened(env: Mapping[str, str], *, roots: Collection[str]) -> dict[str, str
         if name not in _INDIRECT
         and name not in SCRUBBED_VARIABLES
         and not name.startswith(SCRUBBED_PREFIXES)
-        and not _KEPT_BACK.search(name)
+        and not secret_named(name)  # what a project makes a program print holds none
         and not (name in _CONFIGURES and _leads_inside(value, roots))
     }
     path = without_shims(safe_path(env.get("PATH", os.defpath), outside=roots), roots=roots)

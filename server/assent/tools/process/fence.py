@@ -15,9 +15,9 @@ from pathlib import Path
 from secrets import token_hex
 
 from assent.tools.process import fence_reads, sandbox
-from assent.tools.process.fence_reads import Inexpressible, Place
+from assent.tools.process.fence_reads import CommandPlace, Inexpressible
 from assent.tools.process.leftovers import remove
-from assent.tools.process.sandbox import Found, Scope, Start
+from assent.tools.process.sandbox import FoundFences, Scope, Start
 from assent.tools.process.spares import Spares, identity
 from assent.tools.process.supervisor import GIT_CONFIGURATION
 from assent.types import git_config
@@ -28,7 +28,7 @@ _MOST_CONFIGURATION = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class FencedRun:
     """One command to be fenced in."""
 
     argv: Sequence[str]
@@ -54,8 +54,8 @@ class Fences:
         *,
         home: str = "",
         own: Sequence[str] = (),
-        found: Callable[[], Found] = sandbox.found_here,
-        known: Callable[[], Found | None] = sandbox.known_here,
+        found: Callable[[], FoundFences] = sandbox.found_here,
+        known: Callable[[], FoundFences | None] = sandbox.known_here,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._home = home or str(Path.home())
@@ -89,7 +89,7 @@ class Fences:
         """From the settings `sandbox: {scope, network}`. "off" is the user's own word that there be none."""
         return None if scope == "off" else Fence(self, scope=scope, network=network)
 
-    def surround(self, wanted: Wanted, *, network: bool) -> Surrounded:
+    def surround(self, wanted: FencedRun, *, network: bool) -> Surrounded:
         """Raises Unfenced."""
         found = self._found()
         roots = tuple(dict.fromkeys((wanted.cwd, *wanted.roots)))
@@ -106,9 +106,9 @@ class Fences:
         except (OSError, Inexpressible) as error:
             raise self.failed(getattr(error, "strerror", None) or str(error)) from None
 
-    def _reading(self, wanted: Wanted, found: Found, roots: tuple[str, ...]) -> Surrounded:
+    def _reading(self, wanted: FencedRun, found: FoundFences, roots: tuple[str, ...]) -> Surrounded:
         texts = _git_configuration(wanted.env, self._home)
-        place = Place(
+        place = CommandPlace(
             roots=roots,
             home=self._home,
             own=self._own,
@@ -149,7 +149,7 @@ class Fence:
         """
         return judged or self.scope == "all"
 
-    def surround(self, wanted: Wanted) -> Surrounded:
+    def surround(self, wanted: FencedRun) -> Surrounded:
         return self.fences.surround(wanted, network=self.network)
 
     def failed(self, reason: str) -> Unfenced:

@@ -78,7 +78,7 @@ class Inexpressible(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class CommandPlace:
     """Where a command runs, for the question what it may read."""
 
     roots: tuple[str, ...]
@@ -89,7 +89,7 @@ class Place:
     named: tuple[str, ...] = ()  # files that the user's git configuration names
 
 
-def reading_rules(place: Place) -> list[Rule]:
+def reading_rules(place: CommandPlace) -> list[Rule]:
     """Every path with its right, for a command that only reads. Raises Inexpressible."""
     home = os.path.realpath(place.home)
     closed = _closed(home, place.own)

@@ -38,7 +38,7 @@ _OUT_OF_THE_WAY = 200  # above all numbers that commands are given
 _HIGHEST = 1 << 16
 
 
-class Command:
+class FencedCommand:
     """What to become. `places` are the numbers under which it gets its descriptors."""
 
     def __init__(self, argv: list[str], env: dict[str, str], cwd: str, places: list[int]) -> None:
@@ -59,7 +59,7 @@ class Waiting:
         self.told = told
         self._conversation = conversation
 
-    def become(self, command: Command, fds: list[int]) -> None:
+    def become(self, command: FencedCommand, fds: list[int]) -> None:
         """`fds` are for the command's places in turn, the last one is the ruleset. Raises OSError when it is gone."""
         with self._conversation as conversation:
             rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))]

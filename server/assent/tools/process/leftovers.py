@@ -98,15 +98,29 @@ def children() -> set[int] | None:
 
 def kill_command(pid: int | None, name: str, number: int) -> None:
     """Signal a command's process group and all that came from it, wherever it hid."""
-    parents = _parents()
-    doomed: set[int] = {pid} | _descendants(parents, pid) if pid else set()
-    doomed |= {other for other in parents if _marked(other, name)}
+    doomed = _all_of(pid, name)
     if pid:
         with contextlib.suppress(OSError):
             os.killpg(pid, number)
     for other in doomed:
         with contextlib.suppress(OSError):
             os.kill(other, number)
+
+
+def stand_back(pid: int | None, name: str, nice: int) -> None:
+    """A command and all that came from it leave the processor to others first. They cannot be called back."""
+    if pid:
+        with contextlib.suppress(OSError):  # what it starts from now on has it from the beginning
+            os.setpriority(os.PRIO_PROCESS, pid, max(nice, os.getpriority(os.PRIO_PROCESS, pid)))
+    for other in _all_of(pid, name):
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, other, max(nice, os.getpriority(os.PRIO_PROCESS, other)))
+
+
+def _all_of(pid: int | None, name: str) -> set[int]:
+    parents = _parents()
+    found: set[int] = {pid} | _descendants(parents, pid) if pid else set()
+    return found | {other for other in parents if _marked(other, name)}
 
 
 def kill_all(root: int) -> None:

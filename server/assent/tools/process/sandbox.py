@@ -16,7 +16,7 @@ from typing import Literal
 
 from assent.tools.process import landlock, seccomp
 from assent.tools.process.fence_probe import run_once
-from assent.tools.process.fence_reads import Place, reading_rules
+from assent.tools.process.fence_reads import CommandPlace, reading_rules
 from assent.tools.process.shell_process import Enclosure
 from assent.tools.process.spares import Identity
 from assent.tools.process.supervisor import FILTER_FD
@@ -40,7 +40,7 @@ class SandboxPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundFences:
     """The fences of a machine, after they have held once."""
 
     kind: Kind  # around what only reads
@@ -73,7 +73,7 @@ PROTECTED_IN_WORKSPACE = (
 """Of what the iron gate guards, that which editors, shells, package managers and CI run by themselves."""
 
 
-def reading_policy(place: Place, *, writable: Sequence[str] = ()) -> SandboxPolicy:
+def reading_policy(place: CommandPlace, *, writable: Sequence[str] = ()) -> SandboxPolicy:
     """For commands that our reader judged: reads by allow-list, no network. Raises Inexpressible."""
     return SandboxPolicy(readable=tuple(reading_rules(place)), writable=tuple(writable))
 
@@ -99,7 +99,7 @@ def plan(
     argv: Sequence[str],
     policy: SandboxPolicy,
     *,
-    found: Found,
+    found: FoundFences,
     scratch: str = "",
     ruleset: int | None = None,
     rules: Identity = (),
@@ -153,12 +153,12 @@ def available() -> Kind:
 
 
 @lru_cache(maxsize=1)
-def found_here() -> Found:
+def found_here() -> FoundFences:
     """The best fence that has been seen to work on this machine. Takes a moment the first time."""
     return detect(platform=sys.platform, which=find_program, complaint=complaint, version=landlock.abi_version())
 
 
-def known_here() -> Found | None:
+def known_here() -> FoundFences | None:
     """The same if it has been tried already: never waits."""
     return found_here() if found_here.cache_info().currsize else None
 
@@ -167,9 +167,9 @@ def detect(
     *,
     platform: str,
     which: Callable[[str], str | None],
-    complaint: Callable[[Found], str | None],
+    complaint: Callable[[FoundFences], str | None],
     version: int,
-) -> Found:
+) -> FoundFences:
     """A fence counts only after it has held once: `complaint` tries one, and gives words if it failed.
 
     With no fence at all, `failed` tells whether there should be one: a kernel without Landlock on a system without
@@ -177,31 +177,31 @@ def detect(
     """
     failures: list[str] = []
 
-    def holds(found: Found) -> bool:
+    def holds(found: FoundFences) -> bool:
         said = complaint(found)
         if said is not None:
             failures.append(f"{found.kind} did not start ({said})")
         return said is None
 
     if platform == "darwin":
-        found = Found(kind="sandbox-exec", filters=False)
-        return found if holds(found) else Found(kind="none", filters=False, failed="; ".join(failures))
+        found = FoundFences(kind="sandbox-exec", filters=False)
+        return found if holds(found) else FoundFences(kind="none", filters=False, failed="; ".join(failures))
     if not platform.startswith("linux"):
-        return Found(kind="none", filters=False)
+        return FoundFences(kind="none", filters=False)
     filters = seccomp.known_here()
     bwrap = which("bwrap") or ""
-    if bwrap and not holds(Found(kind="bubblewrap", bwrap=bwrap, filters=filters)):
+    if bwrap and not holds(FoundFences(kind="bubblewrap", bwrap=bwrap, filters=filters)):
         bwrap = ""
     if version > 0:
         for filtered in (True, False) if filters else (False,):
-            if holds(found := Found(kind="landlock", bwrap=bwrap, filters=filtered, version=version)):
+            if holds(found := FoundFences(kind="landlock", bwrap=bwrap, filters=filtered, version=version)):
                 return replace(found, failed="; ".join(failures))
     if bwrap:
-        return Found(kind="bubblewrap", bwrap=bwrap, filters=filters, failed="; ".join(failures))
-    return Found(kind="none", filters=False, failed="; ".join(failures))
+        return FoundFences(kind="bubblewrap", bwrap=bwrap, filters=filters, failed="; ".join(failures))
+    return FoundFences(kind="none", filters=False, failed="; ".join(failures))
 
 
-def describe(found: Found | None = None) -> str:
+def describe(found: FoundFences | None = None) -> str:
     """For `doctor`: what surrounds commands here, and what does not although it could."""
     found = found or found_here()
     parts = [_WORDS[found.kind]]
@@ -289,7 +289,7 @@ def _quoted(path: str) -> str:
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def complaint(found: Found) -> str | None:
+def complaint(found: FoundFences) -> str | None:
     """What is wrong with a fence, tried with a shell inside it; None when it holds."""
     with tempfile.TemporaryDirectory(prefix="assent-") as folder:
         inside, outside, scratch = (os.path.realpath(Path(folder, name)) for name in ("in", "out", "tmp"))
@@ -297,7 +297,7 @@ def complaint(found: Found) -> str | None:
             os.mkdir(path)  # noqa: PTH102
         secret = Path(outside, "secret")
         secret.write_text("secret")
-        place = Place(roots=(inside,), home="/nonexistent")
+        place = CommandPlace(roots=(inside,), home="/nonexistent")
         words = ("/bin/sh", "-c", _TRIAL, "sh", inside, str(secret))
         env = {"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": scratch}  # of our environment, nothing else
         try:

@@ -219,9 +219,16 @@ class Keeper:
 
     def signal(self, process: Process, number: int) -> None:
         """Signal the process, its group and everything that came from it."""
+        self._ask({"op": "kill", "id": process.id, "signal": number})
+
+    def stand_back(self, process: Process, nice: int) -> None:
+        """The process and everything that came from it leave the processor to others first."""
+        self._ask({"op": "nice", "id": process.id, "nice": nice})
+
+    def _ask(self, request: dict[str, int | str]) -> None:
         if self._socket is not None:
             with contextlib.suppress(OSError):
-                send(self._socket, json.dumps({"op": "kill", "id": process.id, "signal": number}).encode(), [])
+                send(self._socket, json.dumps(request).encode(), [])
 
     async def stop(self, process: Process, *, grace: float = GRACE) -> None:
         """End it: first asked, then killed."""

@@ -131,9 +131,12 @@ def _obey(server: socket.socket, request: dict[str, Any], fds: list[int], kept: 
         kept.commands[pid] = request["id"]
         _send(server, {"id": request["id"], "pid": pid})
         _reap(server, kept)  # it may have ended before it was in the table
-    elif request["op"] == "kill":
-        pid = next((pid for pid, name in kept.commands.items() if name == request["id"]), None)
+        return
+    pid = next((pid for pid, name in kept.commands.items() if name == request["id"]), None)
+    if request["op"] == "kill":
         leftovers.kill_command(pid, request["id"], request["signal"])
+    elif request["op"] == "nice" and pid is not None:
+        leftovers.stand_back(pid, request["id"], request["nice"])
 
 
 def _start(request: dict[str, Any], fds: list[int], kept: Kept) -> int:
@@ -141,7 +144,7 @@ def _start(request: dict[str, Any], fds: list[int], kept: Kept) -> int:
     env = {**request["env"], leftovers.MARKER: request["id"]}
     fence = request.get("fence")
     if fence is not None and fence["kind"] == "landlock":
-        command = fenced_child.Command(request["argv"], env, request["cwd"], places)
+        command = fenced_child.FencedCommand(request["argv"], env, request["cwd"], places)
         return _fork(command, (fence["filter"], fence["capabilities"]), fds, kept)
     if fence is not None and fence["kind"] == "filter":
         places.append(FILTER_FD)
@@ -154,7 +157,7 @@ def _start(request: dict[str, Any], fds: list[int], kept: Kept) -> int:
             os.close(fd)
 
 
-def _fork(command: fenced_child.Command, fence: tuple[str, int], fds: list[int], kept: Kept) -> int:
+def _fork(command: fenced_child.FencedCommand, fence: tuple[str, int], fds: list[int], kept: Kept) -> int:
     """Through the process that waits, or a new one when there is none, or it has died or is for another fence."""
     if kept.fence is None:
         fenced_child.warm_up()

@@ -1,4 +1,4 @@
-"""The way of one tool call (T1, T2): PreToolUse hooks, `prepare`, `can_use_tool`, `call`, PostToolUse hooks.
+"""The way of one tool call (T1, T2): PreToolUse hooks → `prepare` → permit → review → `call` → PostToolUse hooks.
 
 `Caller.make` gives how it ended and never decides when it may run; that is the executor's. Rewritten input, by a hook
 or by the person asked, is parsed, classed and prepared like any other. The clock of a timeout stands still while a
@@ -14,16 +14,24 @@ from typing import Any, Literal, Protocol, cast
 
 import anyio
 import anyio.lowlevel
-import orjson
 
 from assent.text.words import one_line
 from assent.tools.tool import AnyTool, Input, ToolContext, ToolOutput, as_json
+from assent.tools.tool_responses import response_words
 from assent.types.blocks import Block, Json, text_block, text_of
 from assent.types.errors import ToolError, Unfenced
 from assent.types.hooks import HookCall, HookOutcome, Hooks, strictest
-from assent.types.messages import Message, ToolProgress, ToolStarted
+from assent.types.messages import ChangedFile, Message, ToolProgress, ToolStarted
 from assent.types.permissions import Action, Allow, Deny
-from assent.types.ports import CanUseTool, EditPlan, Elicitation, ElicitationAnswer, HandleElicitation, ToolCall
+from assent.types.ports import (
+    CanUseTool,
+    EditPlan,
+    Elicitation,
+    ElicitationAnswer,
+    HandleElicitation,
+    ReviewEdit,
+    ToolCall,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +52,7 @@ class CallResult:
     block: Json
     input: Json = field(default_factory=dict[str, Any])
     summary: str = ""  # one line for people
+    changed: tuple[ChangedFile, ...] = ()
     contexts: tuple[str, ...] = ()  # what hooks want the model to know besides
     stop_turn: bool = False  # the tool itself says the turn is complete
     hook_stopped: str = ""  # a hook said stop, and why
@@ -51,7 +60,7 @@ class CallResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class CallEnding:
     """What a call came to, before it is written down as a result."""
 
     ended: Ended
@@ -63,7 +72,7 @@ class Ending:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Call:
+class RunningCall:
     """One call of an answer, as far as it has got."""
 
     id: str
@@ -90,21 +99,23 @@ class MakeContext(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     can_use_tool: CanUseTool
+    review_edit: ReviewEdit
     make_context: MakeContext
     emit: Callable[[Message], None]
     hooks: Hooks
     session_id: str
     cwd: Callable[[], str]
     parent: str | None
-    rewritten: Callable[[Call], Awaitable[None]]  # its input is another one now: is it still safe where it is?
+    agent_type: str | None
+    rewritten: Callable[[RunningCall], Awaitable[None]]  # its input is another one now: is it still safe where it is?
     clock: Callable[[], float]
 
-    async def make(self, call: Call) -> Ending:
+    async def make(self, call: RunningCall) -> CallEnding:
         """Raises ToolError for what the model should know; anything else that is raised is a bug in the tool."""
         tool, given = call.tool, call.input
         assert tool is not None and given is not None
         contexts: list[str] = []
-        before = await self._run_hooks("PreToolUse", call, {"tool_input": as_json(given)}, contexts)
+        before = await self._run_hooks("PreToolUse", call, given, {}, contexts)
         if (refused := _refused(before, contexts)) is not None:
             return refused
         rewritten = [outcome.updated_input for outcome in before if outcome.updated_input is not None]
@@ -112,28 +123,35 @@ class Caller:
             given = call.input = cast("Input", tool.parse(dict(rewritten[-1])))
             await self.rewritten(call)
         context = self.context(call)
-        context.plan = _explained(await tool.prepare(given, context), call.said)
-        verdict = await self.can_use_tool(self._question(call, tool, given, context, before))
-        while isinstance(verdict, Allow) and verdict.updated_input is not None:
-            given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
-            await self.rewritten(call)
-            context.plan = _explained(await tool.prepare(given, context), call.said)
-            if context.plan is None or _foreseen(context.plan, tool.action(given, cwd=context.cwd)):
-                break
-            # The changed input was judged, but which files it leads to only the plan says.
-            verdict = await self.can_use_tool(self._question(call, tool, given, context, ()))
-        if isinstance(verdict, Deny):
-            return Ending(ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts)
-        context.proposal_id, context.other_proposals = verdict.proposal_id, verdict.other_proposals
-        context.fenced = verdict.fenced
         try:
+            context.plan = _explained(await tool.prepare(given, context), call.said)
+            question = self._question(call, tool, given, context, before)
+            verdict = await self.can_use_tool(question)
+            while isinstance(verdict, Allow) and verdict.updated_input is not None:
+                given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
+                await self.rewritten(call)
+                context.plan = _explained(await tool.prepare(given, context), call.said)
+                question = self._question(call, tool, given, context, ())
+                if context.plan is None or _foreseen(context.plan, tool.action(given, cwd=context.cwd)):
+                    break
+                # The changed input was judged, but which files it leads to only the plan says.
+                verdict = await self.can_use_tool(question)
+            if isinstance(verdict, Deny):
+                return CallEnding(
+                    ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts
+                )
+            context.fenced = verdict.fenced
+            if context.plan is not None:
+                context.reviewed = await self.review_edit(question)
+            if context.reviewed is not None and context.reviewed.refused:
+                return CallEnding(ended="denied", content=context.reviewed.refused, contexts=contexts)
             try:
                 output = await self._run(call, tool, given, context)
             except Unfenced:
                 # It was allowed because it would run inside a fence, and that did not close. The chain knows by now.
                 verdict = await self.can_use_tool(self._question(call, tool, given, context, before))
                 if isinstance(verdict, Deny):
-                    return Ending(
+                    return CallEnding(
                         ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts
                     )
                 if verdict.updated_input is not None:
@@ -152,15 +170,17 @@ class Caller:
             return await self._failed(call, given, "timeout", words, contexts)
         if verdict.message:
             output = replace(output, content=_with_text(output.content, f"The user said: {verdict.message}"))
-        data: Json = {"tool_input": as_json(given), "tool_response": output.content, "is_error": output.is_error}
         event: ToolHook = "PostToolUseFailure" if output.is_error else "PostToolUse"
+        data: Json = {"is_error": output.is_error}
         if output.is_error:
-            data["error"] = text_of(output.content)
+            data |= {"error": text_of(output.content), "is_interrupt": False}
+        elif self.hooks.wants(event):
+            data["tool_response"] = output.response() if output.response is not None else output.content
         data["duration_ms"] = round((self.clock() - call.began) * 1000)
-        after = await self._run_hooks(event, call, data, contexts)
+        after = await self._run_hooks(event, call, given, data, contexts)
         contexts += [outcome.text for outcome in after if outcome.status == "blocked" and outcome.text]
         output = _replaced(output, after)
-        return Ending(
+        return CallEnding(
             ended="failed" if output.is_error else "done",
             content=output.content,
             output=output,
@@ -168,18 +188,25 @@ class Caller:
             hook_stopped=_stopped(after),
         )
 
-    async def _failed(self, call: Call, given: Input, ended: Ended, words: str, contexts: list[str]) -> Ending:
+    async def _failed(
+        self, call: RunningCall, given: Input, ended: Ended, words: str, contexts: list[str]
+    ) -> CallEnding:
         """It raised, crashed or ran out of time: PostToolUseFailure hooks hear of that as of any failure."""
-        data: Json = {"tool_input": as_json(given), "tool_response": words, "error": words, "is_error": True}
-        after = await self._run_hooks("PostToolUseFailure", call, data, contexts)
+        data: Json = {"error": words, "is_error": True}
+        data["is_interrupt"] = False  # a call that was interrupted has no hooks: its turn is over
+        if call.began:
+            data["duration_ms"] = round((self.clock() - call.began) * 1000)
+        after = await self._run_hooks("PostToolUseFailure", call, given, data, contexts)
         contexts += [outcome.text for outcome in after if outcome.status == "blocked" and outcome.text]
-        return Ending(ended=ended, content=words, contexts=contexts, hook_stopped=_stopped(after))
+        return CallEnding(ended=ended, content=words, contexts=contexts, hook_stopped=_stopped(after))
 
-    def context(self, call: Call) -> ToolContext:
-        return self.make_context(tool_use_id=call.id, progress=lambda text: self._progress(call, text))
+    def context(self, call: RunningCall) -> ToolContext:
+        context = self.make_context(tool_use_id=call.id, progress=lambda text: self._progress(call, text))
+        context.acted = lambda: _acted(call)
+        return context
 
     def _question(
-        self, call: Call, tool: AnyTool, given: Input, context: ToolContext, hooks: Sequence[HookOutcome]
+        self, call: RunningCall, tool: AnyTool, given: Input, context: ToolContext, hooks: Sequence[HookOutcome]
     ) -> ToolCall:
         said = strictest(hooks)
         decision = said.decision if said is not None and said.decision != "deny" else None
@@ -194,14 +221,22 @@ class Caller:
             parent_tool_use_id=self.parent,
             hook_decision=decision,
             hook_reason=said.text if said is not None else "",
+            for_hooks=lambda: tool.for_hooks(given, context),
+            agent_type=self.agent_type,
             acted=lambda: _acted(call),
         )
 
-    async def _run(self, call: Call, tool: AnyTool, given: Input, context: ToolContext) -> ToolOutput | None:
+    async def _run(self, call: RunningCall, tool: AnyTool, given: Input, context: ToolContext) -> ToolOutput | None:
         """The call itself, under its timeout; None when that ran out. Its time counts from here, without what a person
         took to answer before it or inside it."""
         # Whoever withdrew the answer while its verdict was on the way counts on nothing starting any more (L10).
         await anyio.lowlevel.checkpoint_if_cancelled()
+        if call.safe or not (call.name == "Bash" or call.name.startswith("mcp__")):
+            return await self._started(call, tool, given, context)
+        async with context.services.effects():  # the look at the files comes first: what is started can be moved
+            return await self._started(call, tool, given, context)
+
+    async def _started(self, call: RunningCall, tool: AnyTool, given: Input, context: ToolContext) -> ToolOutput | None:
         call.began = self.clock()
         if not call.started:
             call.started = True
@@ -216,6 +251,9 @@ class Caller:
                     parent_tool_use_id=self.parent,
                 )
             )
+        return await self._under_timeout(tool, given, context)
+
+    async def _under_timeout(self, tool: AnyTool, given: Input, context: ToolContext) -> ToolOutput | None:
         if tool.timeout is None:
             return await tool.call(given, context)
         with anyio.move_on_after(tool.timeout) as scope:
@@ -224,7 +262,7 @@ class Caller:
             return await tool.call(given, context)
         return None
 
-    def _uncounted(self, call: Call, elicit: HandleElicitation) -> HandleElicitation:
+    def _uncounted(self, call: RunningCall, elicit: HandleElicitation) -> HandleElicitation:
         async def asking(question: Elicitation) -> ElicitationAnswer:
             asked = self.clock()
             try:
@@ -234,10 +272,14 @@ class Caller:
 
         return asking
 
-    async def _run_hooks(self, event: ToolHook, call: Call, data: Json, contexts: list[str]) -> list[HookOutcome]:
+    async def _run_hooks(
+        self, event: ToolHook, call: RunningCall, given: Input, data: Json, contexts: list[str]
+    ) -> list[HookOutcome]:
         if not self.hooks.wants(event):
             return []
-        payload: Json = {"tool_name": call.name, "tool_use_id": call.id, **data}
+        assert call.tool is not None
+        seen = call.tool.for_hooks(given, self.context(call))
+        payload: Json = {"tool_name": call.name, "tool_use_id": call.id, "tool_input": seen, **data}
         outcomes = await self.hooks.run(
             HookCall(
                 event=event,
@@ -247,6 +289,7 @@ class Caller:
                 data=payload,
                 tool_use_id=call.id,
                 agent_id=self.parent,
+                agent_type=self.agent_type,
             )
         )
         for outcome in outcomes:
@@ -255,12 +298,12 @@ class Caller:
                 contexts.append(outcome.context)
         return outcomes
 
-    def _progress(self, call: Call, text: str) -> None:
+    def _progress(self, call: RunningCall, text: str) -> None:
         if call.result is None:
             self.emit(ToolProgress(tool_use_id=call.id, text=text, parent_tool_use_id=self.parent))
 
 
-def _acted(call: Call) -> None:
+def _acted(call: RunningCall) -> None:
     call.acted = True
 
 
@@ -282,11 +325,11 @@ def _foreseen(plan: EditPlan, action: Action) -> bool:
     return all(file.path in action.writes for file in (plan, *plan.others))
 
 
-def _refused(outcomes: Sequence[HookOutcome], contexts: Sequence[str]) -> Ending | None:
+def _refused(outcomes: Sequence[HookOutcome], contexts: Sequence[str]) -> CallEnding | None:
     for outcome in outcomes:
         if outcome.status in ("blocked", "prevented") or outcome.decision == "deny":
             reason = outcome.text or "A PreToolUse hook refused this call."
-            return Ending(ended="denied", content=reason, contexts=contexts, hook_stopped=_stopped(outcomes))
+            return CallEnding(ended="denied", content=reason, contexts=contexts, hook_stopped=_stopped(outcomes))
     return None
 
 
@@ -295,9 +338,7 @@ def _replaced(output: ToolOutput, outcomes: Iterable[HookOutcome]) -> ToolOutput
     for outcome in outcomes:
         for key in ("updatedToolOutput", "updatedMCPToolOutput"):
             if key in outcome.specific:
-                given = outcome.specific[key]
-                text = given if isinstance(given, str) else orjson.dumps(given, default=str).decode()
-                output = replace(output, content=text)
+                output = replace(output, content=response_words(outcome.specific[key]))
     return output
 
 

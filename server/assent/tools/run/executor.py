@@ -12,19 +12,19 @@ is handed callables to ask and to tell.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, cast
 
 import anyio
 import anyio.abc
 
-from assent.tools.run.calls import INTERRUPTED, Call, Caller, CallResult, Ending, MakeContext
+from assent.tools.run.calls import INTERRUPTED, CallEnding, Caller, CallResult, MakeContext, RunningCall
 from assent.tools.tool import AnyTool, Input, as_json
 from assent.types.blocks import Block, text_block, tool_result_block
 from assent.types.errors import ToolError
 from assent.types.hooks import Hooks, NoHooks
 from assent.types.messages import Message, ToolFinished
-from assent.types.ports import CanUseTool
+from assent.types.ports import CanUseTool, ReviewEdit, unreviewed
 
 __all__ = ["INTERRUPTED", "CallResult", "ToolExecutor"]
 
@@ -47,10 +47,12 @@ class ToolExecutor:
         make_context: MakeContext,
         emit: Callable[[Message], None],
         clock: Callable[[], float],
+        review_edit: ReviewEdit = unreviewed,
         hooks: Hooks | None = None,
         session_id: str = "",
         cwd: Callable[[], str] = lambda: "",
         parent_tool_use_id: str | None = None,
+        agent_type: str | None = None,
         interrupted: Callable[[], str] = lambda: INTERRUPTED,
     ) -> None:
         self._tools = tools
@@ -60,16 +62,18 @@ class ToolExecutor:
         self._interrupted = interrupted
         self._caller = Caller(
             can_use_tool=can_use_tool,
+            review_edit=review_edit,
             make_context=make_context,
             emit=emit,
             hooks=hooks or NoHooks(),
             session_id=session_id,
             cwd=cwd,
             parent=parent_tool_use_id,
+            agent_type=agent_type,
             rewritten=self._class_again,
             clock=clock,
         )
-        self._calls: list[Call] = []
+        self._calls: list[RunningCall] = []
         self._said = ""
         self._failed_bash = False
         self._changed = anyio.Event()
@@ -88,7 +92,7 @@ class ToolExecutor:
             return await self._group.__aexit__(kind, error, trace)
         finally:
             for call in self._calls:
-                self._settle(call, Ending(ended="cancelled", content=self._interrupted()))
+                self._settle(call, CallEnding(ended="cancelled", content=self._interrupted()))
 
     @property
     def asked(self) -> int:
@@ -97,7 +101,7 @@ class ToolExecutor:
     @property
     def unsafe_started(self) -> bool:
         """From here on the answer cannot be taken back (L10)."""
-        return any((call.started or call.acted) and not call.safe for call in self._calls)
+        return any(call.acted or (call.started and not call.safe) for call in self._calls)
 
     def heard(self, text: str) -> None:
         """What the model says between its calls; the calls after it are shown with these words as their reason."""
@@ -108,22 +112,22 @@ class ToolExecutor:
         call = self._new_call(block)
         call.tool = self._tools.get(call.name)
         if call.tool is None:
-            self._settle(call, Ending(ended="invalid", content=_unknown(call.name, self._tools)))
+            self._settle(call, CallEnding(ended="invalid", content=_unknown(call.name, self._tools)))
             return
         try:
             call.input = cast("Input", call.tool.parse(call.raw))
             call.safe = self._is_safe(call)
         except ToolError as error:
-            self._settle(call, Ending(ended="invalid", content=str(error)))
+            self._settle(call, CallEnding(ended="invalid", content=str(error)))
         except Exception:
             logger.exception("%s could not judge its own input", call.name)
-            self._settle(call, Ending(ended="invalid", content=f"{call.name} could not read this input."))
+            self._settle(call, CallEnding(ended="invalid", content=f"{call.name} could not read this input."))
         else:
             self._pump()
 
     def reject(self, block: Block, reason: str) -> None:
         """Answer a call that must not run: its input was cut off, say."""
-        self._settle(self._new_call(block), Ending(ended="invalid", content=reason))
+        self._settle(self._new_call(block), CallEnding(ended="invalid", content=reason))
 
     async def finish(self) -> tuple[CallResult, ...]:
         """Every result, in the order asked, once all calls have ended."""
@@ -140,17 +144,17 @@ class ToolExecutor:
     def results(self) -> tuple[CallResult, ...]:
         return tuple(call.result for call in self._calls if call.result is not None)
 
-    def _new_call(self, block: Block) -> Call:
+    def _new_call(self, block: Block) -> RunningCall:
         name = str(block.get("name", ""))
-        call = Call(id=str(block.get("id", "")), name=name, raw=block.get("input"), said=self._said)
+        call = RunningCall(id=str(block.get("id", "")), name=name, raw=block.get("input"), said=self._said)
         self._calls.append(call)
         return call
 
-    def _is_safe(self, call: Call) -> bool:
+    def _is_safe(self, call: RunningCall) -> bool:
         assert call.tool is not None and call.input is not None
         return call.tool.safe_in(call.input, self._caller.context(call))
 
-    async def _class_again(self, call: Call) -> None:
+    async def _class_again(self, call: RunningCall) -> None:
         """A rewritten call is judged by what it does now. One that became unsafe goes on once it is alone (L10, T2)."""
         call.safe = self._is_safe(call)
         call.held = not call.safe
@@ -162,7 +166,7 @@ class ToolExecutor:
         finally:
             call.held = False
 
-    def _goes_before(self, other: Call, call: Call) -> bool:
+    def _goes_before(self, other: RunningCall, call: RunningCall) -> bool:
         """What is at work, and of several that wait to be alone the one asked for first."""
         if other is call or not other.running:
             return False
@@ -181,7 +185,7 @@ class ToolExecutor:
             if call.result is not None or call.running:
                 continue
             if self._failed_bash:
-                self._settle(call, Ending(ended="cancelled", content=SIBLING_FAILED))
+                self._settle(call, CallEnding(ended="cancelled", content=SIBLING_FAILED))
             elif call.safe and len(running) < MAX_PARALLEL:
                 self._start(call)
                 running.append(call)
@@ -191,34 +195,34 @@ class ToolExecutor:
             else:
                 return
 
-    def _start(self, call: Call) -> None:
+    def _start(self, call: RunningCall) -> None:
         assert self._group is not None
         call.running = True
         self._group.start_soon(self._run, call, name=f"tool {call.name}")
 
-    def _cancel(self, call: Call, reason: str) -> None:
+    def _cancel(self, call: RunningCall, reason: str) -> None:
         if call.result is None:
             call.cancel_reason = reason
             if call.running:
                 call.scope.cancel()
             else:
-                self._settle(call, Ending(ended="cancelled", content=reason))
+                self._settle(call, CallEnding(ended="cancelled", content=reason))
 
-    async def _run(self, call: Call) -> None:
+    async def _run(self, call: RunningCall) -> None:
         call.began = self._clock()
         try:
             with call.scope:
                 self._settle(call, await self._caller.make(call))
         except ToolError as error:
-            self._settle(call, Ending(ended="failed", content=str(error) or f"{call.name} failed."))
+            self._settle(call, CallEnding(ended="failed", content=str(error) or f"{call.name} failed."))
         except Exception as error:
             logger.exception("tool %s crashed", call.name)
             words = f"{call.name} failed unexpectedly: {type(error).__name__}: {error}"
-            self._settle(call, Ending(ended="failed", content=words))
+            self._settle(call, CallEnding(ended="failed", content=words))
         finally:
-            self._settle(call, Ending(ended="cancelled", content=call.cancel_reason or self._interrupted()))
+            self._settle(call, CallEnding(ended="cancelled", content=call.cancel_reason or self._interrupted()))
 
-    def _settle(self, call: Call, ending: Ending) -> None:
+    def _settle(self, call: RunningCall, ending: CallEnding) -> None:
         """Answer a call, once; later answers are ignored."""
         if call.result is not None:
             return
@@ -231,6 +235,7 @@ class ToolExecutor:
             block=tool_result_block(call.id, body or "(no output)", is_error=ending.ended != "done"),
             input=as_json(call.input) if call.input is not None else {},
             summary=(output.summary if output else "") or _first_line(body),
+            changed=output.changed if output else (),
             contexts=tuple(ending.contexts),
             stop_turn=output is not None and output.stop_turn,
             hook_stopped=ending.hook_stopped,
@@ -247,7 +252,7 @@ class ToolExecutor:
         if self._group is not None and not self._group.cancel_scope.cancel_called:
             self._pump()
 
-    def _tell_finished(self, call: Call, result: CallResult) -> None:
+    def _tell_finished(self, call: RunningCall, result: CallResult) -> None:
         content = result.block["content"]
         blocks = (text_block(content),) if isinstance(content, str) else tuple(cast("list[Block]", content))
         self._emit(
@@ -258,13 +263,16 @@ class ToolExecutor:
                 summary=result.summary,
                 content=blocks,
                 duration_ms=int((self._clock() - call.began) * 1000) if call.started else 0,
+                changed=result.changed,
                 parent_tool_use_id=self._parent,
             )
         )
 
 
-def _unknown(name: str, tools: Iterable[str]) -> str:
-    return f"There is no tool named {name!r}. The tools are: {', '.join(sorted(tools)) or 'none'}."
+def _unknown(name: str, tools: Collection[str]) -> str:
+    searchable = name.startswith("mcp__") and "ToolSearch" in tools
+    hint = f" ToolSearch with `select:{name}` loads it if its server has it." if searchable else ""
+    return f"There is no tool named {name!r}.{hint} The tools are: {', '.join(sorted(tools)) or 'none'}."
 
 
 def _first_line(content: object) -> str:

@@ -16,10 +16,12 @@ from assent.types.regular_files import RefusedFile, read_regular_text, refuse_ki
 _OF_GIT = (".gitignore", ".git/info/exclude")
 KINDS = (".rgignore", ".ignore", *_OF_GIT)  # the strongest first
 _LARGEST = 1024 * 1024
+_LONGEST = 4096  # characters of a rule: no path is longer
+_MOST = 5000  # lines of a file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class IgnoreRule:
     pattern: re.Pattern[str]  # fullmatches a path relative to the rule file's folder
     include: bool
     folders_only: bool
@@ -30,7 +32,7 @@ class Folder:
     """One folder's rule files, and the folder above."""
 
     path: str
-    rules: tuple[tuple[Rule, ...], ...]  # by kind
+    rules: tuple[tuple[IgnoreRule, ...], ...]  # by kind
     is_repository: bool
     above: "Folder | None"
 
@@ -95,12 +97,12 @@ def rules_above_exist(path: str) -> bool:
     return any(os.path.lexists(f"{folder}/{name}") for folder in above for name in KINDS)
 
 
-def parse_rule(line: str) -> Rule | None:
+def parse_rule(line: str) -> IgnoreRule | None:
     """One line of a .gitignore; None for blank lines, comments and what cannot be understood."""
     line = line.rstrip("\r\n")
-    if line.startswith("#"):
+    if line.startswith("#") or len(line) > _LONGEST:
         return None
-    line = re.sub(r"(?<!\\)[ \t]+$", "", line)
+    line = _trimmed(line)
     include = line.startswith("!")
     line = line[1:] if include else line
     if line.startswith(("\\!", "\\#")):
@@ -116,14 +118,20 @@ def parse_rule(line: str) -> Rule | None:
         pattern = re.compile(body if anchored else f"(?:.*/)?{body}", re.DOTALL)
     except (ToolError, re.error):
         return None
-    return Rule(pattern=pattern, include=include, folders_only=folders_only)
+    return IgnoreRule(pattern=pattern, include=include, folders_only=folders_only)
 
 
-def _rules(path: str) -> Iterable[Rule]:
+def _trimmed(line: str) -> str:
+    """Without the blanks at its end; one that a backslash quotes stays."""
+    shown = line.rstrip(" \t")
+    return line[: len(shown) + 1] if shown.endswith("\\") else shown
+
+
+def _rules(path: str) -> Iterable[IgnoreRule]:
     """The rules of a file, the last first: later lines win."""
     try:
         text = read_regular_text(path, limit=_LARGEST)
     except OSError:
         return []
-    rules = (parse_rule(line) for line in text.removeprefix("﻿").split("\n"))
+    rules = (parse_rule(line) for line in text.removeprefix("﻿").split("\n")[:_MOST])
     return reversed([rule for rule in rules if rule is not None])

@@ -13,6 +13,7 @@ from assent.tools.search.newest import Dated
 from assent.tools.search.patterns import compiled
 from assent.tools.search.ripgrep import HERE, joined, plain, shown_path
 from assent.tools.tool import ToolOutput
+from assent.types.blocks import Json
 
 MOST = 250  # entries shown unless head_limit says otherwise
 CHARACTERS = 28_000
@@ -24,7 +25,7 @@ Found = dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SearchRequest:
     """What was searched for and how it is to be shown."""
 
     pattern: str
@@ -59,7 +60,11 @@ class Wanted:
                 found[name] = entries
                 dated.add_unsaved([name])
         if not dated.names:
-            return ToolOutput(content=f"Nothing matches {self.pattern!r} in {self.base}", summary="no matches")
+            return ToolOutput(
+                content=f"Nothing matches {self.pattern!r} in {self.base}",
+                summary="no matches",
+                response=lambda: self._response([], {}, []),
+            )
         limit = MOST if self.limit is None else self.limit or CHARACTERS
         shown: list[str] = []
         size = 0
@@ -71,9 +76,23 @@ class Wanted:
             shown.append(entry)
             size += len(entry) + 1
         total = self._total(dated.names, found)
-        if cut:
-            shown.append(f"[Cut here: {total} in all. Narrow the search, or raise head_limit]")
-        return ToolOutput(content="\n".join(shown), summary=total)
+        note = [f"[Cut here: {total} in all. Narrow the search, or raise head_limit]"] if cut else []
+        return ToolOutput(
+            content="\n".join([*shown, *note]),
+            summary=total,
+            response=lambda: self._response(list(dated.names), found, shown),
+        )
+
+    def _response(self, names: list[str], found: Found, shown: list[str]) -> Json:
+        said: Json = {"mode": self.mode, "numFiles": len(names), "filenames": []}
+        match self.mode:
+            case "files_with_matches":
+                return {**said, "numFiles": len(shown), "filenames": shown, "totalFiles": len(names)}
+            case "count":
+                return {**said, "content": "\n".join(shown), "numMatches": self._counted(names, found)}
+            case "content":
+                text = {"content": "\n".join(shown), "numLines": sum(entry != "--" for entry in shown)}
+                return {**said, **text, "totalLines": self._counted(names, found)}
 
     @property
     def _shows_all(self) -> bool:
@@ -110,11 +129,15 @@ class Wanted:
             case "files_with_matches":
                 return counted(len(names), "file")
             case "count":
-                matches = sum(int(found[name][0]) for name in names)
-                return f"{counted(matches, 'match')} in {counted(len(names), 'file')}"
+                return f"{counted(self._counted(names, found), 'match')} in {counted(len(names), 'file')}"
             case "content":
-                lines = sum(line != "--" for name in names for line in found[name])
-                return f"{counted(lines, 'line')} in {counted(len(names), 'file')}"
+                return f"{counted(self._counted(names, found), 'line')} in {counted(len(names), 'file')}"
+
+    def _counted(self, names: list[str], found: Found) -> int:
+        """Matches, or lines of a search that shows lines."""
+        if self.mode == "count":
+            return sum(int(found[name][0]) for name in names)
+        return sum(line != "--" for name in names for line in found[name])
 
 
 def found_in(chunks: Iterator[bytes], mode: Mode) -> Found:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from assent.types.errors import ToolError
 
 _MAGIC = frozenset("*?[{")
+_STAR, _DEEP, _REST = "[^/]*", "(?:[^/]+/)*", ".+"
 
 
 @lru_cache(maxsize=256)
@@ -74,7 +75,7 @@ def translate(pattern: str) -> str:
             out.append(re.escape(c))
     if depth:
         raise ToolError(f"{pattern} is not a valid glob pattern: a {{ is not closed")
-    return "".join(out)
+    return "".join(_never_back(out))
 
 
 def _stars(pattern: str, i: int) -> tuple[int, str]:
@@ -83,12 +84,39 @@ def _stars(pattern: str, i: int) -> tuple[int, str]:
         starts = i == 1 or pattern[i - 2] in "/{,"
         end = i + 1
         if starts and end < len(pattern) and pattern[end] == "/":
-            return end + 1, "(?:[^/]+/)*"
+            return end + 1, _DEEP
         if starts and (end == len(pattern) or pattern[end] in ",}"):
-            return end, ".+"
+            return end, _REST
         while i < len(pattern) and pattern[i] == "*":
             i += 1
-    return i, "[^/]*"
+    return i, _STAR
+
+
+def _never_back(tokens: list[str]) -> list[str]:
+    """The same without ways that are tried again and again: what stands between two stars is taken where it first fits.
+
+    Whatever follows it, the second star makes up for. So the names of files, which a project chooses as it does its
+    patterns, do not decide how long a search takes. Alternatives are left alone.
+    """
+    if any(token in ("(?:", "|", ")") for token in tokens):
+        return tokens
+    return _taken_once(_DEEP, "(?:[^/]+/)*?", _taken_once(_STAR, "[^/]*?", tokens))
+
+
+def _taken_once(star: str, lazy: str, tokens: list[str]) -> list[str]:
+    out: list[str] = []
+    run: list[str] | None = None  # what was met since the last star
+    for token in tokens:
+        if token == star:
+            if run is not None:
+                out.append(f"(?>{lazy}{''.join(run)})")
+            run = []
+        elif run is not None and star == _STAR and token in ("/", _DEEP, _REST):
+            out += [star, *run, token]
+            run = None
+        else:
+            (out if run is None else run).append(token)
+    return out if run is None else [*out, star, *run]
 
 
 def _char_class(pattern: str, i: int) -> tuple[int, str]:

@@ -73,7 +73,7 @@ async def looked_up(
             if not is_public(ip):
                 raise ToolError(
                     f"{host} leads to {ip}, a private or local address, which is not fetched. "
-                    "The user can allow the host in the settings"
+                    "The user can allow the host in the settings (allowPrivateAddresses)"
                 )
     return _address(parts, host, port, host if proxied else found[0])
 

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from assent.permissions.paths import PathRefused, Seen, locate
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables.wrappers import WRAPPERS
+from assent.text.words import names
 
 MAX_DIRECTORIES = 8
 
 Directories = frozenset[str] | None
 """The working directories a command may run in; None when nobody can say."""
 
-_MOVES = ("cd", "pushd", "popd")
+_MOVES = names("cd pushd popd")
+_RUN_TEXT_HERE = names(". source eval alias trap mapfile readarray shopt bind enable")
+"""Builtins that run text in this very shell, at once or before a later command, or change what later words run."""
 
 
 def either(one: Directories, other: Directories) -> Directories:
@@ -23,12 +26,18 @@ def either(one: Directories, other: Directories) -> Directories:
     return one | other
 
 
+def _may_move(words: Sequence[Word]) -> bool:
+    """Could a command that is not plainly `cd` be one, or run one: by a variable, a wrapper, or text of its own?"""
+    name = words[:1]
+    read = words if any(word.text in WRAPPERS for word in name) else name
+    return any(not word.plain for word in name) or any(word.text in _MOVES | _RUN_TEXT_HERE for word in read)
+
+
 def after(words: Sequence[Word], here: Directories, *, home: str, seen: Seen) -> tuple[Directories, Directories]:
     """The directories once the command has succeeded, and whatever became of it."""
     argv = [word.text for word in words]
     if not argv or argv[0] not in _MOVES:
-        hidden = bool(argv) and argv[0] in WRAPPERS and any(word in _MOVES for word in argv)
-        return (None, None) if hidden or argv[:1] in (["."], ["source"], ["eval"]) else (here, here)
+        return (None, None) if _may_move(words) else (here, here)
     target = [word for word in words[1:] if word.text != "--"] or [Word(text=home, pattern=home)]
     plain = len(target) == 1 and target[0].known and not target[0].wild and target[0].text not in ("-", "")
     if argv[0] != "cd" or not plain or here is None:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from assent.permissions.paths import Seen, real_directory
 from assent.permissions.shell.syntax import lexer as shell_lexer
-from assent.permissions.shell.syntax.statements import Command, StatementReader
+from assent.permissions.shell.syntax.simple_commands import Command
+from assent.permissions.shell.syntax.statements import StatementReader
+from assent.permissions.shell.syntax.words import TooManyWordsError
 
 if TYPE_CHECKING:
     from tree_sitter import Parser
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 MAX_LENGTH = 10_000  # longer lines ask
 MAX_READ = 200_000  # longer lines are not even searched for denied commands
 MAX_STRUCTURE = 400  # characters that give a line its structure: the grammar's time may grow with their square
+MAX_TESTED = 100  # words after `[`, `[[` or `function`: the grammar's time grows fast with those that do not fit
+MAX_QUOTES = 2000  # double ones
 MAX_NODES = 3000  # of the tree: what is bigger is not looked through
 
 
@@ -31,6 +35,7 @@ class Script:
     commands: tuple[Command, ...] = ()
     doubts: tuple[str, ...] = ()
     unread: bool = False  # not even searched for commands
+    crowded: bool = False  # has more words than are looked at: none of them was read
 
 
 def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
@@ -49,7 +54,10 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
     reader.doubts.extend(_text_doubts(text))
     if tree.root_node.has_error:
         reader.doubt("the command cannot be parsed")
-    reader.statement(tree.root_node, frozenset({real_directory(cwd, reader.seen)}), 0)
+    try:
+        reader.statement(tree.root_node, frozenset({real_directory(cwd, reader.seen)}), 0)
+    except TooManyWordsError:
+        return Script(text=text, doubts=tuple(dict.fromkeys(reader.doubts)), crowded=True)
     if any(moved <= use for moved in reader.moved for use in reader.pwd_uses):
         reader.doubt("$PWD after a change of directory")
     if not reader.doubts:
@@ -74,19 +82,63 @@ def _parser() -> "Parser":
 
 
 _STRUCTURE = re.compile(r"[|&;<>()\[{$`]")
-_QUOTED = re.compile(r"'[^']*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
+_CLOSING = re.compile(r"[\]}!~]")
+_LONG_OPEN = re.compile(
+    r"\(\([^)]{500}|(?:\w|\$)\[[^\]]{500}|\$\{[^}]{500}"
+    r"|\b(?:declare|typeset|export|local|readonly)(?:[ \t]++[^\s;]++){100}"
+    r"|(?:\bcase|;;(?!\s*esac))(?:\s++[^\s)]++){100}"
+)
+"""Arithmetic, a subscript, an expansion, a declaration or a pattern that does not end where one of a person's would."""
+_QUOTED = re.compile(r"\\.|'[^']*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
 
 
 def _overloaded(text: str, data: bytes) -> bool:
     """What stands in quotes and heredocs does not count, where the small reader can tell."""
-    if len(_STRUCTURE.findall(text)) <= MAX_STRUCTURE:
+    if (
+        len(_STRUCTURE.findall(text)) <= MAX_STRUCTURE
+        and text.count('"') <= MAX_QUOTES
+        and not _unclosed(text)
+        and not _long_test(text.split())
+    ):
         return False
     try:
         lexed = shell_lexer.lex(data)
     except shell_lexer.LexError:
         return True
-    words = "".join(data[start:end].decode("latin-1") for start, end in lexed.words)
-    return len(lexed.operators) + len(_STRUCTURE.findall(_QUOTED.sub("", words))) > MAX_STRUCTURE
+    words = [data[start:end].decode("latin-1") for start, end in lexed.words]
+    structure = len(lexed.operators) + len(_STRUCTURE.findall(_QUOTED.sub("", "".join(words))))
+    return structure > MAX_STRUCTURE or _long_test(words) or _unclosed(_without_quoted(data, lexed))
+
+
+def _without_quoted(data: bytes, lexed: shell_lexer.Lexed) -> str:
+    """The line with nothing in its quotes, and without the text of heredocs."""
+    text = data.decode("latin-1")
+    words = set(lexed.words)
+    kept: list[str] = []
+    position = 0
+    for start, end in sorted((*words, *lexed.heredocs)):
+        kept.append(text[position:start])
+        kept.append(_QUOTED.sub("''", text[start:end]) if (start, end) in words else "")
+        position = end
+    return "".join([*kept, text[position:]])
+
+
+def _unclosed(text: str) -> bool:
+    """Does something begin in it that the grammar would look for the end of for long?"""
+    return len(_CLOSING.findall(text)) > MAX_STRUCTURE or _LONG_OPEN.search(text) is not None
+
+
+def _long_test(words: list[str]) -> bool:
+    """Many words where the grammar expects the end of a test, a subscript or the name of a function."""
+    begun, end = None, "]]"
+    for number, word in enumerate(words):
+        if begun is not None and number - begun > MAX_TESTED:
+            return True
+        if end in word or word.endswith("{"):
+            begun = None
+        elif begun is None and (word == "[" or "[[" in word or word == "function"):
+            begun, end = number, "]" if word == "[" else "]]"
+    return False
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")

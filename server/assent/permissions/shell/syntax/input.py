@@ -2,7 +2,7 @@
 
 import re
 
-from assent.permissions.shell.syntax.statements import Command
+from assent.permissions.shell.syntax.simple_commands import Command
 
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\"}
 _PRINTED = re.compile(r"(?:%s(?:\\n| )?)+|[^%]*")

@@ -29,6 +29,7 @@ class Lexed:
         return [span for segment in self.segments for span in segment]
 
 
+MAX_PIECES = 500  # operators, and what stands between them: a line with more is not read anyway
 _REDIRECTS = frozenset({"&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"})
 _VARIABLE = r"\$(?:[A-Za-z_][A-Za-z0-9_]*+|\{[A-Za-z_][A-Za-z0-9_]*\}|\?|\(\([0-9 +*/%()-]{1,200}\)\))"
 # Possessive repetitions (`*+`) never go back: what they would try again could only fail again, many times over.
@@ -44,6 +45,8 @@ _TOKEN = re.compile(
     rf"|\"(?:[^\"\\$`]|\\[^\n]|{_VARIABLE}|\$(?=[\" ]))*+\""
     rf"|{_VARIABLE})++)"
 )
+_NAMES_DESCRIPTOR = re.compile(r"\{.*\}", re.DOTALL)
+"""`{PATH}>x` is no word to bash: it opens x as a descriptor of its choice, and sets PATH to the number of it."""
 KEYWORDS = names("if then elif else fi for do done")
 _RESERVED = names("while until case select function coproc esac in")
 _LOOP = (-1, -1)  # in place of a word: a loop's variable and `in` must follow
@@ -61,6 +64,8 @@ def lex(data: bytes) -> Lexed:
         if found is None:
             raise LexError(f"`{text[position : position + 12]}` is not plain shell")
         position = found.end()
+        if len(out.operators) > MAX_PIECES or len(out.segments) > MAX_PIECES:
+            raise LexError("more operators and lines than are looked at")
         match found.lastgroup:
             case "newline":
                 if heredoc is not None:
@@ -76,6 +81,8 @@ def lex(data: bytes) -> Lexed:
                 heredoc = operator if operator in ("<<", "<<-") else None
             case "word":
                 word = found.group()
+                if text[position : position + 1] in ("<", ">") and _NAMES_DESCRIPTOR.fullmatch(word):
+                    raise LexError(f"`{word}` before a redirection sets a variable")
                 if heredoc is not None:
                     quoted = any(c in word for c in "'\"\\")
                     pending.append((re.sub(r"['\"\\]", "", word), quoted, heredoc == "<<-"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from assent.permissions.paths import Located, Seen, locate, matches
 from assent.permissions.shell.syntax.directories import Directories
-from assent.permissions.shell.syntax.statements import Command
+from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables.selections import EVERYTHING, Selection
 
@@ -48,6 +48,7 @@ class Part:
     maybe: tuple[PathUse, ...] = ()  # may be read or written, nobody knows
     removes: tuple[PathUse, ...] = ()
     spreads: tuple[PathUse, ...] = ()  # directories below which it may change files that it does not name
+    revises: tuple[PathUse, ...] = ()  # working trees of which git may bring files to another state
     alters: tuple[PathUse, ...] = ()  # what it changes or removes with all that lies below
     sweeps: tuple[PathUse, ...] = ()  # the same, but nobody knows the program: it may leave all of it alone
     selection: Selection = EVERYTHING  # of what lies below those it removes or alters, that which counts

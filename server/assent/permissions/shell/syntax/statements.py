@@ -5,14 +5,15 @@ the same, so that deny rules see them. Judges nothing.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from assent.permissions.paths import Seen
 from assent.permissions.shell.syntax import directories as shell_directories
+from assent.permissions.shell.syntax.bracket_tests import by_itself, file_tests, words_in_brackets
 from assent.permissions.shell.syntax.directories import Directories, either
 from assent.permissions.shell.syntax.lexer import KEYWORDS
+from assent.permissions.shell.syntax.simple_commands import Command, Redirect
 from assent.permissions.shell.syntax.words import Word, WordReader, source_text
 from assent.text.words import names
 
@@ -20,33 +21,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_DEPTH = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redirect:
-    operator: str
-    target: Word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """One simple command and every directory it may run in."""
-
-    words: tuple[Word, ...]
-    redirects: tuple[Redirect, ...] = ()
-    directories: Directories = None
-    given: str | None = None  # text it gets by a heredoc or a here-string
-    feeders: tuple["Command", ...] = ()  # what a pipe feeds it with
-    naming: bool = True  # False: part of a command whose words are looked at anyway
-    loops: tuple[tuple[str, tuple[Word, ...]], ...] = ()  # variables of the loops around it, and what they go through
-
-    @property
-    def argv(self) -> tuple[str, ...]:
-        return tuple([word.text for word in self.words])
-
-    @property
-    def known(self) -> bool:
-        return all(word.known for word in self.words)
 
 
 _OPERATORS = frozenset(
@@ -168,6 +142,8 @@ class StatementReader(WordReader):
                 sure = len(self.doubts) == doubts and name not in self.bindings[bindings:]
                 if sure and all(word.known for word in words):
                     self._go_through(first, name, tuple(words[1:]))
+            elif numbers := self.numbers(child):
+                words += numbers
             elif child.is_named:
                 words.append(self._known_word(child, depth))
                 if not words[-1].wild and _WILDCARD.search(words[-1].text):
@@ -181,7 +157,7 @@ class StatementReader(WordReader):
     def _go_through(self, first: int, name: str, words: tuple[Word, ...]) -> None:
         """The commands from the `first` on see these words in turn, if none of them sets the variable."""
         body = self.commands[first:]
-        if any(command.words and command.words[0].text in _SETTERS for command in body):
+        if any(command.words and _may_set(command.words[0]) for command in body):
             return
         for number, command in enumerate(body, first):
             self.commands[number] = replace(command, loops=((name, words), *command.loops))
@@ -264,6 +240,8 @@ class StatementReader(WordReader):
                     self._search(child, here, depth)
                 case "subshell":
                     self._unknown(child, here, depth)
+                case "brace_expression" if numbers := self.numbers(child):
+                    words += numbers
                 case _ if child.is_named:
                     words.append(self.word(child, depth))
                 case kind:
@@ -285,12 +263,19 @@ class StatementReader(WordReader):
     def _test(
         self, node: "Node", here: Directories, redirects: tuple[Redirect, ...], depth: int
     ) -> tuple[Directories, Directories]:
-        if node.children[0].type not in ("[", "[[") or (node.children[0].type == "[[" and not _file_test(node)):
+        if node.children[0].type not in ("[", "[[") or (node.children[0].type == "[[" and not file_tests(node)):
             self.doubt(f"`{node.children[0].type}` evaluates arithmetic")
             self._search(node, here, depth)
             return here, here
-        words = tuple(self.word(leaf, depth) for leaf in _test_words(node))
-        self.commands.append(Command(words=words, redirects=redirects, directories=here))
+        tests: list[list[Word]] = [[]]
+        for leaf in words_in_brackets(node):
+            if leaf.type in ("&&", "||") and node.children[0].type == "[[":
+                self._operator(leaf)
+                tests.append([])
+            elif leaf.type != "!" or tests[-1]:  # one after an operator is no word
+                tests[-1].append(self.word(leaf, depth))
+        for words in tests if len(tests) == 1 else map(by_itself, tests):
+            self.commands.append(Command(words=tuple(words), redirects=redirects, directories=here))
         return here, here
 
     def _file_redirect(self, node: "Node", depth: int) -> list[Redirect]:
@@ -387,6 +372,10 @@ class StatementReader(WordReader):
                 self._search(child, here, depth + 1)
 
 
+def _may_set(name: Word) -> bool:
+    return not name.plain or name.text in _SETTERS
+
+
 _KINDS = {
     "command_substitution": "a command substitution",
     "process_substitution": "a process substitution",
@@ -401,24 +390,3 @@ _KINDS = {
     "case_statement": "a `case`",
     "ERROR": "something unreadable",
 }
-
-
-def _file_test(node: "Node") -> bool:
-    """`[[ -f name ]]` and its like; every other use of `[[` evaluates patterns or arithmetic."""
-    inside = node.children[1:-1]
-    while len(inside) == 1 and inside[0].type == "unary_expression" and inside[0].children[0].type == "!":
-        inside = inside[0].children[1:]
-    if len(inside) != 1 or inside[0].type != "unary_expression":
-        return False
-    return [child.type == "test_operator" for child in inside[0].children] == [True, False]
-
-
-def _test_words(node: "Node") -> Iterator["Node"]:
-    """The words of `[ … ]`, out of the expressions the grammar makes of them; without recursion, they may be deep."""
-    pending = list(reversed(node.children))
-    while pending:
-        child = pending.pop()
-        if child.type in ("unary_expression", "binary_expression", "negation_expression", "negated_command"):
-            pending.extend(reversed(child.children))
-        else:
-            yield child

@@ -28,6 +28,7 @@ class Word:
     splits: bool = False  # may become several words, or none, by a value that is not known
     open: bool = False  # not even its first character is known
     doubt: str = ""  # why it is not known, in words
+    single: bool = False  # though wild, one name at a time: the quoted variable of a loop
     span: tuple[int, int] = (0, 0)
 
     @property
@@ -65,6 +66,10 @@ HARMLESS_VARIABLES = names("""
 """)
 """Variables whose value nobody knows here, but which hold no secret: printing them shows nothing that is kept back."""
 _BRACES = re.compile(r"\{([^{}]*+)\}")
+_NUMBERS = re.compile(r"\{(0|[1-9][0-9]{0,4})\.\.(0|[1-9][0-9]{0,4})\}")
+"""Without signs, which could become flags, and without zeroes in front, which would be kept."""
+MOST_NUMBERS = 100
+MAX_WORDS = 500  # of a line: more of them are not looked at
 _BRACKETS = re.compile(r"\[[!^]?(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_.,])+\]|\[\](?=[^\]]*\Z)")
 """Those that every reader of wildcards takes for the same; not `[[:alpha:]]`, nor anything quoted between brackets."""
 PLAIN_ARITHMETIC = re.compile(r"\$\(\([0-9 +*/%()-]{1,200}\)\)")  # of numbers alone: a name in it would be evaluated
@@ -72,6 +77,10 @@ _ASSIGNED_TILDE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?:.*:)?~", re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,+@%^-]+")  # nothing in it means anything to the shell
 _GLOB = re.compile(r"[*?\[]")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+
+
+class TooManyWordsError(Exception):
+    """The line holds more words than anybody looks at; nothing is gained by reading on."""
 
 
 @dataclass(slots=True)
@@ -95,12 +104,14 @@ class WordReader(ABC):
     def word(self, node: "Node", depth: int) -> Word:
         span = (node.start_byte, node.end_byte)
         self.spans.append(span)
+        if len(self.spans) > MAX_WORDS:
+            raise TooManyWordsError
         if node.type == "word" and _PLAIN.fullmatch(source := source_text(node)):
             return Word(text=source, pattern=source, span=span)
         pieces: list[_Piece] = []
         known = self._pieces(node, pieces, depth, first=True)
         text = "".join([piece.text for piece in pieces])
-        pattern = "".join([piece.pattern or re.sub(r"([*?\[])", r"[\1]", piece.text) for piece in pieces])
+        pattern = "".join([piece.pattern or _literal(piece.text) for piece in pieces])
         unquoted = _unquoted(pieces)
         for reason, found in (
             ("braces that the shell expands", _expands_braces(unquoted)),
@@ -124,6 +135,17 @@ class WordReader(ABC):
                 span=span,
             )
         return Word(text=text, pattern=pattern, wild=bool(_GLOB.search(unquoted)), span=span)
+
+    def numbers(self, node: "Node") -> list[Word]:
+        """The words that `{1..3}` stands for; none where it is anything else than a short list of plain numbers."""
+        found = _NUMBERS.fullmatch(source_text(node)) if node.type == "brace_expression" else None
+        if found is None or abs(int(found[2]) - int(found[1])) >= MOST_NUMBERS:
+            return []
+        span = (node.start_byte, node.end_byte)
+        self.spans.append(span)
+        first, last = int(found[1]), int(found[2])
+        step = 1 if first <= last else -1
+        return [Word(text=str(number), pattern=str(number), span=span) for number in range(first, last + step, step)]
 
     def _pieces(self, node: "Node", out: list[_Piece], depth: int, *, first: bool = False) -> bool:
         """False when something is not understood, which is a doubt of the whole line."""
@@ -175,7 +197,7 @@ class WordReader(ABC):
             if gap:  # the grammar leaves blanks between expansions out of its nodes
                 out.append(_Piece(gap))
             if child.type == "string_content":
-                out.append(_Piece(re.sub(r"\\([\"\\$`])", r"\1", source_text(child)).replace("\\\n", "")))
+                out.append(_Piece(_content(source_text(child))))
             elif child.type in ("simple_expansion", "expansion"):
                 known = self._variable(child, out, depth, quoted=True) and known
             elif child.type == "arithmetic_expansion" and PLAIN_ARITHMETIC.fullmatch(source_text(child)):
@@ -231,13 +253,23 @@ def source_text(node: "Node") -> str:
 
 def _unescaped(source: str) -> Iterator[_Piece]:
     position = 0
-    for found in re.finditer(r"\\([\s\S])", source):
+    for found in re.finditer(r"(?:\\[\s\S])+", source):
         if found.start() > position:
             yield _Piece(source[position : found.start()], source[position : found.start()])
-        yield _Piece("" if found[1] == "\n" else found[1])
+        yield _Piece("".join(c for c in found[0][1::2] if c != "\n"))
         position = found.end()
     if position < len(source):
         yield _Piece(source[position:], source[position:])
+
+
+def _content(source: str) -> str:
+    """Of a string in double quotes."""
+    return re.sub(r"\\([\"\\$`])", r"\1", source).replace("\\\n", "") if "\\" in source else source
+
+
+def _literal(text: str) -> str:
+    """The pattern that only this very text fits."""
+    return re.sub(r"([*?\[])", r"[\1]", text) if _GLOB.search(text) else text
 
 
 def _expands_braces(unquoted: str) -> bool:

@@ -6,12 +6,14 @@ need not end.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from assent.permissions.shell.syntax.words import Word
-from assent.permissions.shell.tables.options import Usage
+from assent.permissions.shell.tables.options import CommandUsage
+from assent.permissions.shell.tables.scripts import MAX_PROGRAM
 from assent.text.words import names
 
+MAX_OPEN = 50  # parentheses inside one another
 _VARIABLES = names("NR NF FNR FS OFS RS ORS FILENAME RSTART RLENGTH SUBSEP BEGIN END")
 _FORBIDDEN = names("""
     system getline close fflush function func while do nextfile include load namespace eval switch default
@@ -30,7 +32,7 @@ _KEYWORDS = names("print printf if else for in exit return delete next length BE
 _BEFORE_REGEX = frozenset({"", "\n", "{", "}", "(", ",", "!", "~", ";", "&&", "||", "=", "print"})
 
 
-def read_awk(words: Sequence[Word], usage: Usage) -> None:
+def read_awk(words: Sequence[Word], usage: CommandUsage) -> None:
     """awk reads flags only before its program; after it, every word is a file or an assignment."""
     for word in words:
         if not word.known or word.may_be_flag:
@@ -50,7 +52,7 @@ def read_awk(words: Sequence[Word], usage: Usage) -> None:
             usage.hazard(f"`{word.text}` may be an assignment", word.text)
 
 
-def _flags(words: Sequence[Word], usage: Usage) -> int:
+def _flags(words: Sequence[Word], usage: CommandUsage) -> int:
     """Only the field separator; gives the position of the program."""
     position = 0
     while position < len(words) and words[position].text.startswith("-") and words[position].text != "-":
@@ -68,13 +70,14 @@ def _flags(words: Sequence[Word], usage: Usage) -> int:
 
 
 def plain_awk(program: str) -> bool:
+    if len(program) > MAX_PROGRAM:
+        return False
     braces = 0
     openers: list[str] = []  # what stands before each open parenthesis
     before = ""
-    tokens = _tokens(program)
-    if tokens is None:
-        return False
-    for kind, token in tokens:
+    for kind, token in _tokens(program):
+        if kind == "unknown" or len(openers) > MAX_OPEN:
+            return False
         if token in _FORBIDDEN or (token.isupper() and kind == "name" and token not in _VARIABLES):
             return False
         match token:
@@ -98,13 +101,12 @@ def plain_awk(program: str) -> bool:
     return not braces and not openers
 
 
-def _tokens(program: str) -> list[tuple[str, str]] | None:
-    """None when something is not known.
+def _tokens(program: str) -> Iterator[tuple[str, str]]:
+    """Ends with one that is not known, where something is not.
 
     A `/` is a division only where every awk takes it for one, and a pattern only where every awk does.
     """
     position, before, kind = 0, "", ""
-    out: list[tuple[str, str]] = []
     while position < len(program):
         found = _TOKEN.match(program, position)
         if program[position] == "/":
@@ -112,10 +114,10 @@ def _tokens(program: str) -> list[tuple[str, str]] | None:
             if not divides:
                 found = _REGEX.match(program, position) if before in _BEFORE_REGEX else None
         if found is None:
-            return None
-        position = found.end()
-        if found.lastgroup == "blank":
-            continue
-        before, kind = found.group(), found.lastgroup or "regex"
-        out.append((kind, before))
-    return out
+            before, kind, position = program[position], "unknown", len(program)
+        else:
+            position = found.end()
+            if found.lastgroup == "blank":
+                continue
+            before, kind = found.group(), found.lastgroup or "regex"
+        yield kind, before

@@ -7,6 +7,7 @@ so deny rules count for what lies below their words; the iron gate does not ask 
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from assent.permissions.shell.syntax.words import Word
 from assent.text.words import names
@@ -65,6 +66,37 @@ _LEAVE_ALONE = names("""
 """)
 """Programs that build, test or show what lies below their words, and change none of it by that."""
 _FIXES = re.compile(r"--(?:fix|write|in-?place|apply|delete|remove|prune|purge|overwrite)\S*|-i|-w")
+
+
+_IN_PLACE_WRITERS = names("tee dd truncate sponge uniq shuf xxd tree git sed gsed awk mawk gawk")
+_REPLACERS = names("""
+    strip objcopy ranlib ar zip jar 7z 7za 7zr 7zz rar ed ex vi vim nvim view emacs nano pico micro joe patch sqlite3
+    split csplit sort
+""")
+"""Programs that may leave another file under a name they are given: what they do to a device, the machine keeps."""
+_OPENS_OUTPUT = names("""
+    curl wget aria2c gcc g++ cc c++ clang clang++ ld go openssl ffmpeg convert magick node python python3 ssh scp strace
+    ltrace time make ninja docker podman cat
+""")
+_OUTPUT_FLAG = re.compile(r"-[a-zA-Z]*[oO]|--?out[a-z-]*")
+_OUTPUT_VALUE = re.compile(r"(?:-[oO]|--?out[a-z-]*=)/dev/.*", re.DOTALL)
+
+
+def writes_in_place(argv: Sequence[str]) -> bool:
+    """Does it open what it writes, and never put another file in its place?"""
+    return bool(argv) and argv[0].rpartition("/")[2] in _IN_PLACE_WRITERS
+
+
+def puts_another_in_place(argv: Sequence[str]) -> bool:
+    return bool(argv) and argv[0].rpartition("/")[2] in _REPLACERS
+
+
+def may_replace_its_output(argv: Sequence[str]) -> bool:
+    """Is a program that nobody knows told to write to a device? Many write beside it and rename: root's do so there."""
+    if not argv or argv[0].rpartition("/")[2] in _OPENS_OUTPUT | _IN_PLACE_WRITERS:
+        return False
+    after = any(_OUTPUT_FLAG.fullmatch(flag) and word.startswith("/dev/") for flag, word in pairwise(argv[1:]))
+    return after or any(_OUTPUT_VALUE.fullmatch(word) for word in argv[1:])
 
 
 def changes_what_it_names(name: str, words: Sequence[Word]) -> bool:

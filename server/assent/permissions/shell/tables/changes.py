@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from assent.permissions import trees
 from assent.permissions.shell.syntax.parts import Part, named_files, uses
-from assent.permissions.shell.syntax.statements import Command
+from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables.changers import CHANGERS, changes_what_it_names, may_sweep, takes_this_folder
 from assent.permissions.shell.tables.git import brought_from_elsewhere

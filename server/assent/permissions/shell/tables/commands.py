@@ -88,14 +88,24 @@ COMMANDS: dict[str, Row] = {
 
 _VERSION_ONLY = names("""
     python python3 node npm ruby perl php gcc g++ cc clang clang++ make cmake bash docker nvim vim curl
-    pip pip3 uv
+    pip pip3 uv jq sed
 """)
 """Programs that answer `--version` without looking at the project. Not yarn or pnpm: those may first fetch or run the
 version that a file of the project names; not java, which leaves files behind. cargo, rustc and go have their own place
 (`shell_everyday`)."""
 
 
-_SHORT_VERSION = {"python": "-V", "python3": "-V", "node": "-v", "npm": "-v", "php": "-v", "make": "-v", "docker": "-v"}
+_SHORT_VERSION = {
+    "python": "-V",
+    "python3": "-V",
+    "node": "-v",
+    "npm": "-v",
+    "php": "-v",
+    "make": "-v",
+    "docker": "-v",
+    "ruby": "-v",
+    "perl": "-v",
+}
 
 
 def asks_version(argv: Sequence[str]) -> bool:

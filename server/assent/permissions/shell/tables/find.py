@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from assent.permissions.shell.syntax.words import Word
-from assent.permissions.shell.tables.options import Usage
+from assent.permissions.shell.tables.options import CommandUsage
 from assent.text.words import names
 
 _ALONE = names("""
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?[bcwkMG]?")
 _MODE = re.compile(r"[-/]?[0-7ugoarwxXst=+,-]+")
 
 
-def read_find(words: Sequence[Word], usage: Usage) -> None:
+def read_find(words: Sequence[Word], usage: CommandUsage) -> None:
     """Only tests and printing; `-exec`, `-delete`, `-fprintf` and their kin do things."""
     for word in words:
         if not word.known or word.may_be_flag:
@@ -51,7 +51,7 @@ def read_find(words: Sequence[Word], usage: Usage) -> None:
             usage.recursive = True  # what it runs may read what it finds
 
 
-def _value(test: str, value: Word, usage: Usage) -> None:
+def _value(test: str, value: Word, usage: CommandUsage) -> None:
     text = value.text
     if test in _FILES:
         usage.reads.append(value)

@@ -10,7 +10,7 @@ from assent.permissions.shell.syntax.directories import Directories
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables.git_commands import SUBCOMMANDS
 from assent.permissions.shell.tables.git_flags import read_words
-from assent.permissions.shell.tables.options import Usage
+from assent.permissions.shell.tables.options import CommandUsage
 from assent.text.words import names
 
 UNKNOWN_SUBCOMMAND = "git subcommand that may change something"
@@ -21,11 +21,11 @@ GLOBAL_VALUED = frozenset(
 )
 
 
-def git_usage(words: Sequence[Word]) -> tuple[Usage, list[Word]]:
+def git_usage(words: Sequence[Word]) -> tuple[CommandUsage, list[Word]]:
     """What a git line does, and the directories its `-C` flags lead through. `words` without `git` itself."""
     moves: list[Word] = []
     position = 0
-    early = Usage()
+    early = CommandUsage()
     while position < len(words) and words[position].text.startswith("-"):
         text = words[position].text
         if text == "-C" and position + 1 < len(words):
@@ -42,7 +42,7 @@ def git_usage(words: Sequence[Word]) -> tuple[Usage, list[Word]]:
         return early, moves
     name = words[position].text
     found = SUBCOMMANDS.get(name) if words[position].known else None
-    if name == "submodule" and all(word.text != "status" for word in words[position + 1 :]):
+    if name == "submodule" and words[position + 1 :] and all(word.text != "status" for word in words[position + 1 :]):
         found = None  # its other commands change something, as an unknown one does
     if found is None:
         early.operands.extend(words[position + 1 :])
@@ -125,7 +125,7 @@ _OVERWRITES = {
 def overwrites(words: Sequence[Word]) -> bool:
     """Does it put other contents into files that it does not name?
 
-    Work with the history (moving to a branch, merge, rebase, revert, pull) does not count: that is what it is for.
+    For moves in the history (to a branch, merge, rebase, revert) the files themselves are compared: `git_history.py`.
     """
     name, *rest = without_global_flags([word.text for word in words]) or ("",)
     return name in _OVERWRITES and bool(re.fullmatch(_OVERWRITES[name], " ".join(rest), re.DOTALL))
@@ -175,7 +175,12 @@ def files_by_flag(words: Sequence[Word]) -> tuple[Word, ...]:
 
 
 TAKES_IN = frozenset({"add", "stage", "hash-object"})
-_TAKES_ALL = names("archive bundle format-patch stash fast-export clone worktree checkout-index")
+_TAKES_ALL = names("""
+    archive bundle format-patch stash fast-export clone worktree checkout-index log show diff diff-tree diff-index
+    diff-files diff-pairs reflog whatchanged range-diff shortlog blame annotate grep cat-file difftool request-pull
+    send-email
+""")
+"""Subcommands that may show or take along the contents of any file, with flags that the tables do not know."""
 
 
 def copies_all(words: Sequence[Word]) -> bool:

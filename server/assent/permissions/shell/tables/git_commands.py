@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables.git_flags import Subcommand, subcommand
-from assent.permissions.shell.tables.options import Usage
+from assent.permissions.shell.tables.options import CommandUsage
 from assent.types.git_config import signs
 
 _QUIET_DIFF = """
@@ -83,14 +83,14 @@ def _cat_contents(operands: Sequence[Word], used: set[str]) -> bool:
     return not used & {"-t", "-s", "-e"}
 
 
-def _gpg_free(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+def _gpg_free(words: Sequence[Word], usage: CommandUsage, _used: set[str]) -> None:
     """%G… and %(signature…) make git start the configured gpg program."""
     for word in words:
         if signs(word.text):
             usage.hazard("a format that verifies signatures", word.text)
 
 
-def _refs(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+def _refs(words: Sequence[Word], usage: CommandUsage, used: set[str]) -> None:
     """A format may show what a name stands for, which can be a file's contents."""
     _gpg_free(words, usage, used)
     usage.recursive = any(_RAW.search(word.text) for word in words)
@@ -99,54 +99,54 @@ def _refs(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
 _RAW = re.compile(r"%\(\*?(?:raw|contents)")
 
 
-def _branch(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+def _branch(words: Sequence[Word], usage: CommandUsage, used: set[str]) -> None:
     _refs(words, usage, used)
     if usage.operands and not used & {"-l", "--list"}:
         usage.hazard("it would create a branch or a tag", usage.operands[0].text)
 
 
-def _worktree(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+def _worktree(words: Sequence[Word], usage: CommandUsage, _used: set[str]) -> None:
     _only(words, usage, "worktree", "list")
 
 
-def _submodule(words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
-    if words[0].text != "status":
+def _submodule(words: Sequence[Word], usage: CommandUsage, _used: set[str]) -> None:
+    if words and words[0].text != "status":
         usage.hazard("a flag before `status`", words[0].text)
     usage.reads.extend(usage.operands[1:])
 
 
-def _only(words: Sequence[Word], usage: Usage, name: str, *allowed: str) -> None:
+def _only(words: Sequence[Word], usage: CommandUsage, name: str, *allowed: str) -> None:
     named = [word.text for word in usage.operands]
     if len(named) != 1 or named[0] not in allowed or words[0].text != named[0]:
         usage.hazard(f"git {name} {named[0] if named else ''}".strip(), name)
 
 
-def _one_name(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+def _one_name(_words: Sequence[Word], usage: CommandUsage, _used: set[str]) -> None:
     if len(usage.operands) > 1:
         usage.hazard("a further name would be written to", usage.operands[-1].text)
 
 
-def _remote(_words: Sequence[Word], usage: Usage, _used: set[str]) -> None:
+def _remote(_words: Sequence[Word], usage: CommandUsage, _used: set[str]) -> None:
     """`git remote show` lists the remotes; with a name it connects to one."""
     named = [word.text for word in usage.operands]
     if named[:1] not in ([], ["get-url"]) and named != ["show"]:
         usage.hazard(f"git remote {named[0]}", "remote")
 
 
-def _stash(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+def _stash(words: Sequence[Word], usage: CommandUsage, used: set[str]) -> None:
     first = usage.operands[0].text if usage.operands else ""
     usage.recursive = first != "list" or bool(used & _LOUD)
     if first not in ("list", "show") or words[0].text != first:
         usage.hazard(f"git stash {first}".strip(), "stash")
 
 
-def _reflog(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+def _reflog(words: Sequence[Word], usage: CommandUsage, used: set[str]) -> None:
     _gpg_free(words, usage, used)
     if usage.operands and usage.operands[0].text in ("expire", "delete", "drop", "write"):
         usage.hazard("it would change the reflog", usage.operands[0].text)
 
 
-def _config(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+def _config(words: Sequence[Word], usage: CommandUsage, used: set[str]) -> None:
     """git config reads flags only before the first name; what follows is a value to set."""
     if any(word.text.startswith("-") for word in usage.operands):
         usage.hazard("a flag after a name, which is taken for a value", "config")
@@ -163,7 +163,7 @@ _CONFIG_PLACE = re.compile(r"--(?:local|global|system)")
 _CONFIG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9.-]+")
 
 
-def _two_files(words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+def _two_files(words: Sequence[Word], usage: CommandUsage, used: set[str]) -> None:
     """git diff compares any two files when one lies outside the repository: a rule for git diff does not mean that."""
     _gpg_free(words, usage, used)
     usage.spelled.extend(used & {"--no-index"})

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from assent.permissions.shell.syntax.words import Word
-from assent.permissions.shell.tables.options import Usage
+from assent.permissions.shell.tables.options import CommandUsage
 from assent.permissions.shell.tables.short_flags import last_of
 
 Arity = Literal["none", "optional", "attached", "separate", "either"]
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"-[0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flag:
+class GitFlag:
     arity: Arity
     file: Literal["", "read", "written"] = ""  # what the value names
     last: bool = False  # as the last word it needs no value
@@ -52,14 +52,14 @@ class Subcommand:
     `--long=` need one attached; `--long:` needs the next word; `-x:` and `--long=:` need one, attached or next. Marks
     after that: `<` the value is a file it reads, `>` one it writes, `$` as the last word it needs no value."""
 
-    flags: Mapping[str, Flag]
+    flags: Mapping[str, GitFlag]
     operands: Operands = "text"
     numeric: bool = False  # -5 is a flag
     clusters: str = ""  # letters of which several may stand in one word; `*`: all
     first: bool = False  # flags end at the first name
     dashes: bool = True  # flags end at `--`
     contents: Callable[[Sequence[Word], set[str]], bool] = lambda _operands, _used: False  # does it show files?
-    check: Callable[[Sequence[Word], Usage, set[str]], None] | None = None
+    check: Callable[[Sequence[Word], CommandUsage, set[str]], None] | None = None
 
 
 def subcommand(
@@ -71,7 +71,7 @@ def subcommand(
     first: bool = False,
     dashes: bool = True,
     contents: Callable[[Sequence[Word], set[str]], bool] = lambda _operands, _used: False,
-    check: Callable[[Sequence[Word], Usage, set[str]], None] | None = None,
+    check: Callable[[Sequence[Word], CommandUsage, set[str]], None] | None = None,
 ) -> Subcommand:
     table = dict(map(_flag, flags.split()))
     return Subcommand(
@@ -86,15 +86,15 @@ def subcommand(
     )
 
 
-def _flag(spelling: str) -> tuple[str, Flag]:
+def _flag(spelling: str) -> tuple[str, GitFlag]:
     found = _SPELLING.fullmatch(spelling)
     assert found is not None, spelling
     arity = _ARITIES[found[1].startswith("--"), found[2]] if found[2] else "none"
     file = "read" if "<" in found[3] else "written" if ">" in found[3] else ""
-    return found[1], Flag(arity=arity, file=file, last="$" in found[3])
+    return found[1], GitFlag(arity=arity, file=file, last="$" in found[3])
 
 
-def read_words(row: Subcommand, words: Sequence[Word]) -> Usage:
+def read_words(row: Subcommand, words: Sequence[Word]) -> CommandUsage:
     """`words` from after the subcommand's name."""
     reading = _Reading(row=row, words=words)
     reading.read()
@@ -106,7 +106,7 @@ def read_words(row: Subcommand, words: Sequence[Word]) -> Usage:
     return usage
 
 
-def _place_operands(row: Subcommand, usage: Usage, used: set[str]) -> None:
+def _place_operands(row: Subcommand, usage: CommandUsage, used: set[str]) -> None:
     if row.operands == "paths":
         usage.reads.extend(usage.operands)
     elif row.operands == "pattern":
@@ -119,7 +119,7 @@ def _place_operands(row: Subcommand, usage: Usage, used: set[str]) -> None:
 class _Reading:
     row: Subcommand
     words: Sequence[Word]
-    usage: Usage = field(default_factory=Usage)
+    usage: CommandUsage = field(default_factory=CommandUsage)
     used: set[str] = field(default_factory=set[str])
     position: int = 0
 
@@ -169,7 +169,7 @@ class _Reading:
     def _short(self, word: Word) -> None:
         letters = word.text[1:]
 
-        def fits(flag: Flag, index: int, rest: str) -> bool:
+        def fits(flag: GitFlag, index: int, rest: str) -> bool:
             return self._may_stand(letters, index) and (flag.arity != "attached" or bool(rest))
 
         last = last_of(letters, self.row.flags, self.used, fits=fits)
@@ -186,7 +186,7 @@ class _Reading:
         """Alone, or among letters that git reads one by one."""
         return index == 0 or self.row.clusters == "*" or set(letters[: index + 1]) <= set(self.row.clusters)
 
-    def _next(self, name: str, flag: Flag) -> None:
+    def _next(self, name: str, flag: GitFlag) -> None:
         if self.position >= len(self.words):
             if not flag.last:
                 self.usage.hazard(f"the flag `{name}` without its value", name)
@@ -200,7 +200,7 @@ class _Reading:
         else:
             self._value(name, flag, value)
 
-    def _value(self, name: str, flag: Flag, value: Word) -> None:
+    def _value(self, name: str, flag: GitFlag, value: Word) -> None:
         if flag.file == "written":
             self.usage.hazard(f"the flag `{name}`, which writes a file", name)
             self.usage.writes.append(value)

@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from assent.permissions import trees
-from assent.permissions.shell.syntax.statements import Command
+from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.words import Word
 from assent.text.words import names
 
 _COUNTING = names("wc echo basename dirname true")
 """Show no contents, whatever file they are given. Of their flags only `wc --files0-from` names a file."""
-_SHOWING = names("cat head tail grep egrep fgrep md5sum sha1sum sha256sum sha512sum cksum file stat")
-_SEARCHING = names("grep egrep fgrep")
-"""Of those, the ones that are fine with names that were looked at, too: they show the lines that were asked for."""
+_SHOWING = names("cat head tail grep egrep fgrep md5sum sha1sum sha256sum sha512sum cksum file stat ls du")
+_DESCRIBING = _SHOWING - names("cat head tail")
+"""Of those, the ones that are fine with names that were looked at, too: they show no file whole."""
 _LISTING = {
     "find": (r"(?!-printf|-ls|-fprint|-fls|-exec|-ok).*", ""),
     **dict.fromkeys(
@@ -27,11 +27,13 @@ _LISTING = {
     "rg": (r"-[liwFSgtu]|--(?:files|hidden|files-with-matches|glob|type|ignore-case)(?:=.*)?", "-l --files"),
     **dict.fromkeys(("grep", "egrep", "fgrep"), (r"-[rliwEFIe]+|--include=.*", "-l -rl -lr -ril -rli -li -il")),
     "ls": (r"-[1aAtrSd]+", ""),
-    "git": (r"-[cdmo]|--(?:cached|deleted|modified|others|exclude-standard)", "ls-files"),
+    "git": (r"-[cdmoz]|--(?:cached|deleted|modified|others|exclude-standard)", "ls-files"),
 }
 """Feeders whose every line is a name below the folders they search: the flags they may have, and one that they need."""
 _XARGS_ALONE = names("-0 --null -r --no-run-if-empty -0r -r0")
 _XARGS_NUMBERED = re.compile(r"-[nLP][1-9][0-9]{0,3}|--max-(?:args|procs|lines)=[1-9][0-9]{0,3}")
+_REPLACED = names("{} % @")
+"""What people let `xargs -I` replace."""
 _OTHERWISE = names("-o -or , ! -not ( ) -follow -L -H -fprint -fprintf -fls -exec -execdir -ok -okdir -delete")
 _TAKEN_FOR_A_FLAG = re.compile(r"(?:\A|[\s'\"\\/])-")
 _CUT_OR_LINK = re.compile(r"[\s'\"\\]")  # where xargs cuts names
@@ -82,7 +84,7 @@ def _by_find(command: Command) -> Handed | None:
     if not inner:
         return None
     looked = not _fits(inner[0].text, whole=True, regular=_regular_only(own))
-    if looked and not (inner[0].text in _SEARCHING and _plain_names(command, own, _LINK_OR_NONE)):
+    if looked and not (inner[0].text in _DESCRIBING and _plain_names(command, own, _LINK_OR_NONE)):
         return None
     handed = replace(command, words=(*inner, NAME), feeders=())
     return Handed(own=replace(command, words=own), inner=handed, looked=looked)
@@ -90,15 +92,24 @@ def _by_find(command: Command) -> Handed | None:
 
 def _by_xargs(command: Command) -> Handed | None:
     position, words = 1, command.words
+    replaced = ""
     while position < len(words) and words[position].text.startswith("-"):
         text = words[position].text
-        if text in _XARGS_ALONE or _XARGS_NUMBERED.fullmatch(text):
+        if text == "-I" and position + 1 < len(words) and words[position + 1].text in _REPLACED:
+            replaced, position = words[position + 1].text, position + 2
+        elif text[:2] == "-I" and text[2:] in _REPLACED:
+            replaced, position = text[2:], position + 1
+        elif text in _XARGS_ALONE or _XARGS_NUMBERED.fullmatch(text):
             position += 1
         elif text in ("-n", "-L", "-P") and position + 1 < len(words) and words[position + 1].text.isdigit():
             position += 2
         else:
             return None
     inner, flags = words[position:], command.argv[1:position]
+    if replaced:  # only where it stands for what xargs would add at the end anyway
+        if [word.text for word in inner if replaced in word.text] != [replaced] or inner[-1].text != replaced:
+            return None
+        inner = inner[:-1]
     if not inner or len(command.feeders) != 1 or command.given is not None:
         return None
     feeder = _beyond_filters(command.feeders[0])
@@ -108,7 +119,7 @@ def _by_xargs(command: Command) -> Handed | None:
     whole = direct and feeder.argv[0] == "find" and feeder.argv[-1] == "-print0" and any("0" in flag for flag in flags)
     looked = False
     if not _fits(inner[0].text, whole=whole, regular=_regular_only(feeder.words)):
-        if inner[0].text not in _SEARCHING or not _plain_names(command, feeder.words, _TAKEN_FOR_A_FLAG, _CUT_OR_LINK):
+        if inner[0].text not in _DESCRIBING or not _plain_names(command, feeder.words, _TAKEN_FOR_A_FLAG, _CUT_OR_LINK):
             return None
         looked = True
     elif inner[0].text == "wc" and not whole:
@@ -169,12 +180,12 @@ def _plain_names(command: Command, search: tuple[Word, ...], *unwanted: re.Patte
 
 
 _XARGS_VALUES = re.compile(
-    r"-[adEILnPs]|--(?:arg-file|delimiter|eof|replace|max-lines|max-args|max-procs|max-chars|process-slot-var)"
+    r"-[adEILnPsjN]|--(?:arg-file|delimiter|eof|replace|max-lines|max-args|max-procs|max-chars|process-slot-var)"
 )
 
 
 def after_xargs(command: Command) -> tuple[list[str], tuple[Word, ...]]:
-    """The flags of xargs with their values, and the command that it runs."""
+    """The flags of xargs, or of GNU parallel, with their values, and the command that it runs."""
     words, position = command.words, 1
     while position < len(words) and words[position].text.startswith("-"):
         position += 2 if _XARGS_VALUES.fullmatch(words[position].text) else 1

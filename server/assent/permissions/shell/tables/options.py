@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"-[0-9]+")
 
 
 @dataclass(slots=True)
-class Usage:
+class CommandUsage:
     """What one command line does, as far as the table can tell. No hazards: it only reads `reads`."""
 
     hazards: list[str] = field(default_factory=list[str])
@@ -41,9 +41,9 @@ class Usage:
         self.spelled.append(word)
 
 
-Checker = Callable[[Sequence[Word], Usage, set[str]], None]
+Checker = Callable[[Sequence[Word], CommandUsage, set[str]], None]
 """Looks at what getopt's reading has found: all words, the usage so far, the flags that occur."""
-Reader = Callable[[Sequence[Word], Usage], None]
+Reader = Callable[[Sequence[Word], CommandUsage], None]
 """Reads all words itself."""
 
 
@@ -119,9 +119,9 @@ def _flag(spelling: str) -> tuple[str, Flag]:
     return found[1], Flag(arity=arity, reads="<" in marks, negative="#" in marks, last="$" in marks)
 
 
-def read_usage(row: Row, words: Sequence[Word]) -> Usage:
+def read_usage(row: Row, words: Sequence[Word]) -> CommandUsage:
     """`words` without the command's own name."""
-    usage = Usage()
+    usage = CommandUsage()
     if row.reader is not None:
         row.reader(words, usage)
         return usage
@@ -142,7 +142,7 @@ class _Reading:
 
     row: Row
     words: Sequence[Word]
-    usage: Usage
+    usage: CommandUsage
     used: set[str] = field(default_factory=set[str])
     position: int = 0
     only_operands: bool = False
@@ -228,7 +228,7 @@ class _Reading:
             self.usage.reads.append(value)
 
 
-def _place_operands(row: Row, usage: Usage, used: set[str]) -> None:
+def _place_operands(row: Row, usage: CommandUsage, used: set[str]) -> None:
     operands = usage.operands
     if row.operands == "paths":
         usage.reads.extend(word for word in operands if word.text != "-")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from assent.permissions.shell.syntax.words import Word
-from assent.permissions.shell.tables.options import Usage
+from assent.permissions.shell.tables.options import CommandUsage
 from assent.text.words import names
 
 XXD_ALONE = names("-a -b -e -i -p -u -C")
@@ -20,7 +20,7 @@ TREE_LONG = names("""
 _TREE_LONG_VALUED = re.compile(r"--(?:sort|charset)=[A-Za-z0-9-]+|--filelimit=[0-9]+")
 
 
-def read_xxd(words: Sequence[Word], usage: Usage) -> None:
+def read_xxd(words: Sequence[Word], usage: CommandUsage) -> None:
     """It looks at the first two characters of a flag only (`-ac` is `-a`), and writes to its second name."""
     position = 0
     while position < len(words) and words[position].text.startswith("-") and words[position].text != "-":
@@ -41,7 +41,7 @@ def read_xxd(words: Sequence[Word], usage: Usage) -> None:
         usage.hazard("a further name would be written to", usage.operands[-1].text)
 
 
-def read_tree(words: Sequence[Word], usage: Usage) -> None:
+def read_tree(words: Sequence[Word], usage: CommandUsage) -> None:
     """Letters may be put together, and go on after the digits of `-L2`; `-o` writes, `-R` makes it write everywhere."""
     position = 0
     only_operands = False

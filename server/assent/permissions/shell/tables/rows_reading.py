@@ -23,6 +23,7 @@ READING_ROWS: dict[str, Row] = {
     "tail": row(
         "-n:# -c:# -q -v -z --lines=# --bytes=# --quiet --silent --verbose --zero-terminated",
         numeric=True,
+        check=languages.check_tail,
         looked=True,
     ),
     "wc": row("-c -m -l -L -w --bytes --chars --lines --max-line-length --words --total=", looked=True),

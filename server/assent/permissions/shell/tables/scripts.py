@@ -7,6 +7,8 @@ nothing of what is harmless: `shell_awk.py` does.
 import re
 from collections.abc import Sequence
 
+MAX_PROGRAM = 4000  # characters; a decision stays below 50 ms
+_REACHES_OUT = re.compile(r"[>|]|system")  # without one of them it neither writes nor runs anything
 AWKS = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk", "bwk", "goawk"})
 _TOKEN = re.compile(
     r"(?P<blank>[ \t\r]+|\#[^\n]*|\\\n)"
@@ -27,12 +29,17 @@ def unseen_output(program: str, code: Sequence[str]) -> str:
     if program not in AWKS:
         return ""
     for text in code:
-        if why := _unseen(_tokens(text)):
+        if why := _unseen(text):
             return f"`{program}` {why}"
     return ""
 
 
-def _unseen(tokens: list[str]) -> str:
+def _unseen(program: str) -> str:
+    if not _REACHES_OUT.search(program):
+        return ""
+    if len(program) > MAX_PROGRAM:
+        return "has a program too long to see where it writes"
+    tokens = _tokens(program)
     depth = 0
     printing = False
     for position, token in enumerate(tokens):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from assent.permissions.shell.syntax.words import Word
-from assent.permissions.shell.tables.options import Usage
+from assent.permissions.shell.tables.options import CommandUsage
 
 _BLANK = re.compile(r"[ \t]*")
 _BETWEEN = re.compile(r"[ \t\n;]*")
@@ -19,9 +19,15 @@ _FLAGS = re.compile(r"[gpiI0-9]*")
 _WRITING_FLAGS = re.compile(r"[gpiIeMm0-9]*w")
 _CLASS = re.compile(r"\[[:.=][a-z]{0,20}[:.=]\]")
 _DELIMITERS = "/|,#:@!%+"
+_ORDINARY = {
+    (delimiter, pattern): re.compile(rf"[^\\\n{re.escape(delimiter)}{special}]+")
+    for delimiter in _DELIMITERS
+    for pattern, special in ((True, r"\["), (False, ""))
+}
+"""By delimiter, and for a pattern or what takes its place: what means nothing there but itself."""
 
 
-def check_sed(_words: Sequence[Word], usage: Usage, used: set[str]) -> None:
+def check_sed(_words: Sequence[Word], usage: CommandUsage, used: set[str]) -> None:
     """`-i` edits and `-f` takes the script from a file: neither is in the row."""
     scripts = [value for flag, value in usage.values if flag in ("-e", "--expression")]
     files = usage.operands
@@ -110,7 +116,8 @@ def _older_sed_writes(script: str, position: int, delimiter: str) -> bool:
 
 def _delimited(script: str, position: int, delimiter: str, *, pattern: bool) -> int | None:
     """Past the next delimiter that is not quoted."""
-    while position < len(script):
+    ordinary = _ORDINARY[delimiter, pattern]
+    while (position := _past(ordinary, script, position)) < len(script):
         character = script[position]
         if character == delimiter:
             return position + 1

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from assent.permissions.paths import fold
-from assent.permissions.shell.syntax.statements import Command
+from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.words import Word
 from assent.text.words import names
 

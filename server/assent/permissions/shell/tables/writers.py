@@ -8,7 +8,7 @@ from dataclasses import replace
 from assent.permissions.paths import is_regular
 from assent.permissions.shell.syntax.directories import Directories
 from assent.permissions.shell.syntax.parts import Carried, Part, PathUse, named_files, uses
-from assent.permissions.shell.syntax.statements import Command
+from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.words import Word
 from assent.permissions.shell.tables.wrappers import program
 from assent.text.words import names
@@ -34,7 +34,7 @@ _TAR = r"-?[a-zA-Z]*x[a-zA-Z]*( .*)?|(.* )?(-[a-zA-Z]*x.*|--(ex|ge)[a-z]*( .*)?)
 _UNPACKS = {
     **dict.fromkeys(names("tar bsdtar gtar jar"), _TAR),
     **dict.fromkeys(names("7z 7za 7zr 7zz unrar rar ar"), r"-?[a-zA-Z]*[xe]( .*|[a-zA-Z]* .*)?"),
-    **dict.fromkeys(names("unzip bsdunzip"), r"(?!(.* )?-[a-zA-Z]*[lptvZz][a-zA-Z]*( .*)?\Z).*"),
+    **dict.fromkeys(names("unzip bsdunzip"), r"(?!(.* )?-[a-zA-Z0-9]*[lptvZz][a-zA-Z0-9]*( .*)?\Z).*"),
     "patch": r"(?!(.* )?--dry-run( .*)?\Z).*",
     **dict.fromkeys(("cpio", "pax"), r"(.* )?(-[a-zA-Z]*[ipr].*|--(extract|pass-through).*)"),
     **dict.fromkeys(("dpkg-deb", "dpkg"), r"(.* )?(-[a-zA-Z]*[xXR].*|--(?:v?extract|raw-extract).*)"),

@@ -28,7 +28,7 @@ class DiskWorkspace:
     async def read(self, path: str) -> FileText:
         return await to_thread.run_sync(read_text, path)
 
-    async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
+    async def apply(self, plan: EditPlan) -> EditOutcome:
         after = await to_thread.run_sync(write_plan, plan)
         return EditOutcome(path=plan.path, after=after)
 

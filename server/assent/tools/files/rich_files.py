@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from assent.tools.files import disk
 from assent.tools.tool import ToolOutput
-from assent.types.blocks import Block, Json, text_block
+from assent.types.blocks import Block, Json, image_type, text_block
 from assent.types.errors import ToolError
 from assent.types.ports import FileText
 
@@ -18,23 +18,23 @@ PDF_BYTES = 32 * 1024 * 1024
 PDF_PAGES = 20
 NOTEBOOK_CHARACTERS = 100_000
 NOTEBOOK_PICTURES = 10
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
 _CELL_OUTPUT = 10_000
 
 
 async def read_image(path: str) -> ToolOutput:
     """The picture as an image block; what it is comes from its bytes, not from its name."""
     found = await to_thread.run_sync(lambda: disk.read_bytes(path, limit=IMAGE_BYTES))
-    media_type = _media_type(found.data)
-    if media_type is None:
+    kind = image_type(found.data)
+    if kind is None:
         raise ToolError(f"{path} is named like an image but is none that can be shown (PNG, JPEG, GIF, WebP)")
-    source = {"type": "base64", "media_type": media_type, "data": base64.b64encode(found.data).decode("ascii")}
-    return ToolOutput(content=[{"type": "image", "source": source}], summary=f"{media_type}, {len(found.data):,} bytes")
+    source = {"type": "base64", "media_type": kind, "data": base64.b64encode(found.data).decode("ascii")}
+    size = len(found.data)
+    file = {"base64": source["data"], "type": kind, "originalSize": size}
+    return ToolOutput(
+        content=[{"type": "image", "source": source}],
+        summary=f"{kind}, {size:,} bytes",
+        response=lambda: {"type": "image", "file": file},
+    )
 
 
 async def read_pdf(path: str, *, first: int, count: int | None) -> ToolOutput:
@@ -43,7 +43,12 @@ async def read_pdf(path: str, *, first: int, count: int | None) -> ToolOutput:
     if not found.data.startswith(b"%PDF-"):
         raise ToolError(f"{path} is named like a PDF file but is none")
     text, shown = await to_thread.run_sync(_pdf_text, path, found.data, first, min(count or PDF_PAGES, PDF_PAGES))
-    return ToolOutput(content=text, summary=f"{shown} pages")
+
+    def response() -> Json:
+        data = base64.b64encode(found.data).decode("ascii")
+        return {"type": "pdf", "file": {"filePath": path, "base64": data, "originalSize": len(found.data)}}
+
+    return ToolOutput(content=text, summary=f"{shown} pages", response=response)
 
 
 def read_notebook(path: str, text: FileText, *, offset: int | None, limit: int | None) -> ToolOutput:
@@ -64,7 +69,11 @@ def read_notebook(path: str, text: FileText, *, offset: int | None, limit: int |
         shown.append(f"[Cells {first} to {last} of {len(cells)}; read on with offset {last + 1}]")
     content = "\n".join(shown) or f"{path} is a notebook without cells."
     blocks: list[Block] = [text_block(content), *pictures[:NOTEBOOK_PICTURES]]
-    return ToolOutput(content=blocks if pictures else content, summary=f"{last - first + 1} cells")
+    return ToolOutput(
+        content=blocks if pictures else content,
+        summary=f"{last - first + 1} cells",
+        response=lambda: {"type": "notebook", "file": {"filePath": path, "cells": cells[first - 1 : last]}},
+    )
 
 
 def _cell(cell: Json, number: int, language: str) -> tuple[str, list[Json]]:
@@ -108,12 +117,6 @@ def joined(source: object) -> str:
     return "".join(cast("list[str]", source)) if isinstance(source, list) else str(source)
 
 
-def _media_type(data: bytes) -> str | None:
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((media_type for start, media_type in _SIGNATURES if data.startswith(start)), None)
-
-
 def _output(output: Json) -> tuple[list[Json], str]:
     if output.get("output_type") == "stream":
         return [], joined(output.get("text", ""))[:_CELL_OUTPUT]
@@ -121,11 +124,11 @@ def _output(output: Json) -> tuple[list[Json], str]:
         return [], f"{output.get('ename')}: {output.get('evalue')}"
     data = cast("Json", output.get("data") or {})
     pictures: list[Json] = []
-    for media_type in ("image/png", "image/jpeg"):
-        if encoded := joined(data.get(media_type, "")).replace("\n", ""):
+    for kind in ("image/png", "image/jpeg"):
+        if encoded := joined(data.get(kind, "")).replace("\n", ""):
             if len(encoded) > IMAGE_BYTES:
                 return [], "[an image too large to show]"
-            source = {"type": "base64", "media_type": media_type, "data": encoded}
+            source = {"type": "base64", "media_type": kind, "data": encoded}
             pictures.append({"type": "image", "source": source})
     return pictures, joined(data.get("text/plain", ""))[:_CELL_OUTPUT]
 

@@ -21,6 +21,7 @@ from assent.tools.read import Read
 from assent.tools.search.ripgrep import MayRead, everything
 from assent.tools.skill import Skill, Skills
 from assent.tools.sleep import Sleep
+from assent.tools.tasks import TaskCreate, TaskList, TaskUpdate
 from assent.tools.todo_write import TodoWrite
 from assent.tools.tool import AnyTool
 from assent.tools.web_fetch import WebFetch
@@ -37,6 +38,7 @@ def builtin_tools(
     fence: Fence | None = None,
     private_allowed: Callable[[str], bool] = lambda _host: False,
     agents: Callable[[], Sequence[tuple[str, str]]] = lambda: (),
+    isolated: Callable[[str], bool] = lambda _agent: False,
     skills: Skills | None = None,
     editor: bool = False,
 ) -> list[AnyTool]:
@@ -45,7 +47,8 @@ def builtin_tools(
     `is_read_only` judges a shell command at the directory it would run in; `may_read` begins a search and tells which
     absolute paths it may show (deny rules for Read), and is None when nothing is kept back; `secrets` are values no
     child process may be given; `fence` puts a sandbox around commands; `private_allowed` names hosts on private
-    addresses that may be fetched; `agents` are names and descriptions; `editor` adds the editor's tools.
+    addresses that may be fetched; `agents` are names and descriptions, and `isolated` says which of them work in
+    worktrees; `editor` adds the editor's tools.
     """
     tools: list[AnyTool] = [
         Read(),
@@ -60,7 +63,7 @@ def builtin_tools(
         KillShell(),
         WebFetch(private_allowed=private_allowed),
         WebSearch(),
-        Agent(agents),
+        Agent(agents, isolated),
         TodoWrite(),
         AskUserQuestion(),
         EnterPlanMode(),
@@ -68,6 +71,9 @@ def builtin_tools(
         EnterWorktree(),
         ExitWorktree(),
         Sleep(),
+        TaskCreate(),
+        TaskUpdate(),
+        TaskList(),
     ]
     if skills is not None:
         tools.append(Skill(skills))
