@@ -36,7 +36,7 @@ class Collapse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class CollapseSpan:
     messages: tuple[ConversationMessage, ...]
 
     @property
@@ -47,7 +47,7 @@ class Span:
         return f"{INSTRUCTIONS}\n\n<stretch>\n{as_text(self.messages)}\n</stretch>"
 
 
-def next_span(view: Sequence[ConversationMessage], staged: Sequence[Collapse], window: int) -> Span | None:
+def next_span(view: Sequence[ConversationMessage], staged: Sequence[Collapse], window: int) -> CollapseSpan | None:
     """The oldest stretch worth summarising that is not staged yet."""
     taken = {uuid for collapse in staged for uuid in collapse.uuids}
     run: list[ConversationMessage] = []
@@ -64,7 +64,7 @@ def next_span(view: Sequence[ConversationMessage], staged: Sequence[Collapse], w
         length += 1
         last_end = step.end
         if length >= SPAN_STEPS and estimate_all(run) >= window * SPAN_SHARE:
-            return Span(messages=tuple(run))
+            return CollapseSpan(messages=tuple(run))
     return None
 
 

@@ -5,8 +5,7 @@
 177,000 blocking: no call goes out above this
 167,000 autocompact
 150,300 collapses are committed, people are warned (0.9 of autocompact)
-133,600 microcompact, also while the cache is warm (0.8)
-100,200 old spans are summarised in the background and staged (0.6)
+133,600 microcompact, also while the cache is warm; old spans are summarised in the background and staged (0.8)
 """
 
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ BLOCKING_BUFFER = 3_000
 COMMIT_SHARE = 0.9
 WARNING_SHARE = 0.9
 MICROCOMPACT_SHARE = 0.8
-STAGE_SHARE = 0.6
+STAGE_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

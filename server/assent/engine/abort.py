@@ -1,4 +1,4 @@
-"""A handle that ends the running turn from outside: set once, heard by whoever listens, reusable after a reset."""
+"""A handle that aborts the running turn from outside. It is set once, notifies its listeners, and can be reset."""
 
 from collections.abc import Callable
 

@@ -1,18 +1,19 @@
-"""What one call of the model gave so far: its closed blocks, the text of the open one, and how it ended.
+"""The answer of one model call so far: its closed blocks, the text of the open block, and how the call ended.
 
-Filled by `sampling`; read by `recovery`, `stop` and by whoever keeps the words of an aborted turn.
+`sampling` fills it; `recovery` and `stop` read it, and so does the code that saves the text of an aborted turn.
 """
 
 from dataclasses import dataclass, field
 from typing import cast
 
 from assent.types.blocks import Json, text_block, text_of
-from assent.types.errors import ModelError
+from assent.types.errors import ModelError, StreamInterrupted
 from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
+from assent.types.tries import Tries
 
 
 @dataclass(slots=True, kw_only=True)
-class Answer:
+class ModelAnswer:
     """What one call gave: its closed blocks, and how it ended."""
 
     messages: list[AssistantMessage] = field(default_factory=list[AssistantMessage])
@@ -26,6 +27,11 @@ class Answer:
     @property
     def stop_reason(self) -> str | None:
         return self.final.stop_reason if self.final else None
+
+    @property
+    def tries(self) -> Tries | None:
+        """Of a call that broke in the middle, so that the next one waits and counts as its retry would (M3)."""
+        return self.failure.tries if isinstance(self.failure, StreamInterrupted) else None
 
     @property
     def uuids(self) -> tuple[str, ...]:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from assent.engine.compaction import compact, start_anew
+from assent.engine.reduction.compaction import compact, start_anew
 from assent.engine.state import CompactTracking, State
 from assent.engine.turn import Turn
-from assent.extensions.commands import Command
+from assent.extensions.commands import SlashCommand
 from assent.types.blocks import Json
+from assent.types.errors import NoCredentials
 from assent.types.messages import CompactBoundary
 from assent.types.permissions import Mode
 
 
-class CommandHost:
-    """Bound to the turn that runs the command. Changes of model and mode outlast it; the engine is told of them."""
+class TurnCommands:
+    """Bound to the turn that runs the command. The engine keeps changes of model and mode after the turn."""
 
     def __init__(
         self,
         turn: Turn,
         *,
-        commands: Sequence[Command],
+        commands: Sequence[SlashCommand],
         context_text: Callable[[], str],
         cost: Callable[[], Json],
         set_model: Callable[[str], None],
@@ -41,9 +42,18 @@ class CommandHost:
     def mode(self) -> Mode:
         return self._turn.app.mode
 
-    def set_model(self, model: str) -> None:
+    async def set_model(self, model: str) -> str:
+        services = self._turn.services
+        try:
+            model = services.require_model(model)
+        except NoCredentials as error:
+            return f"The model was not changed: {error}."
+        may = services.may_switch_model
+        if may is not None and model != self.model and (refused := await may(model)):
+            return refused
         self._turn.model = model
         self._set_model(model)
+        return ""
 
     def set_mode(self, mode: Mode) -> None:
         self._set_mode(mode)
@@ -51,9 +61,14 @@ class CommandHost:
     async def clear(self) -> None:
         """An empty boundary: the view starts after it, and the transcript keeps what came before."""
         turn = self._turn
+        await turn.run_hooks("SessionEnd", {"reason": "clear"}, subject="clear")
         turn.app.read_files.clear()
+        turn.app.skills.clear()
+        if turn.services.scoped_hooks is not None:
+            turn.services.scoped_hooks.cleared(turn.config.session_id)
         turn.conversation.tracking = CompactTracking()  # what could not be compacted is gone
         await start_anew(turn, self._boundary(turn.window.count(turn.history.view())))
+        await turn.run_hooks("SessionStart", {"source": "clear", "model": turn.model}, subject="clear")
 
     async def compact(self, instructions: str) -> str:
         turn = self._turn

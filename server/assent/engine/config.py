@@ -52,6 +52,9 @@ class EngineConfig:
     ahead: int = 256  # how many messages a turn may be ahead of its consumer before it waits
     source: Literal["main", "subagent"] = "main"
     parent_tool_use_id: str | None = None
+    chain: str = ""  # of a subagent: the turn whose calls it shares; empty: each turn begins its own
+    depth: int = 0  # how many engines stand above this one
+    lineage: tuple[str, ...] = ()  # the agents that led to this one, the outermost first, itself last
 
     @property
     def prompt_parts(self) -> tuple[object, ...]:

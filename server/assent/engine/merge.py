@@ -23,7 +23,7 @@ POSTED_CAPACITY = 4096
 
 
 class Outlet(Generic[T]):
-    """Where a turn puts its messages. Sending is cheap while there is room, and waits while there is none."""
+    """The bounded stream into which a turn sends its messages; sending waits while the stream is full."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self.items: deque[T] = deque()
@@ -51,7 +51,7 @@ class Outlet(Generic[T]):
             self._waiting -= 1
 
     def post(self, item: T, *, droppable: bool) -> None:
-        """Send from code that cannot wait; what is droppable is lost when nobody reads for long."""
+        """Send from code that cannot wait; droppable messages are discarded while the consumer does not read."""
         if droppable and len(self.items) >= POSTED_CAPACITY:
             self.dropped += 1
             return

@@ -1,24 +1,21 @@
-"""Calls whose permission ask died with its process (Q11): put once more at the first turn, and answered before it.
+"""Calls whose permission ask was open when its process ended (Q11): asked again, and answered, before the next turn.
 
-Which asks these are comes from `Past`; how a person is asked is the session's affair.
+`ConversationPast` lists these asks; the session asks the person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from assent.engine.equipment import init_of
+from assent.engine.conversation_past import OrphanedPermission
 from assent.engine.pairing import unanswered
-from assent.engine.past import OrphanedPermission
+from assent.engine.prompting.equipment import init_of
 from assent.engine.turn import Turn
 from assent.tools.run.executor import CallResult
 from assent.types.blocks import tool_result_block
 
-NoteDenial = Callable[[str, str, Mapping[str, Any]], None]
 
-
-async def settle(turn: Turn, orphans: Sequence[OrphanedPermission], note_denial: NoteDenial) -> None:
+async def settle(turn: Turn, orphans: Sequence[OrphanedPermission]) -> None:
     """Run, or refuse, those that still wait for a result, all in one batch."""
     waiting = {call.get("id") for call in unanswered(turn.history.messages)}
     orphans = [orphan for orphan in orphans if orphan.tool_use_id in waiting]
@@ -30,17 +27,17 @@ async def settle(turn: Turn, orphans: Sequence[OrphanedPermission], note_denial:
         for each in orphans:
             if each.outcome is None:
                 tools.add({"type": "tool_use", "id": each.tool_use_id, "name": each.tool, "input": each.input})
-        decided = [await _decided(orphan, note_denial) for orphan in orphans if orphan.outcome is not None]
+        decided = [await _decided(turn, orphan) for orphan in orphans if orphan.outcome is not None]
         results = {result.tool_use_id: result for result in (*await tools.finish(), *decided)}
     await turn.answer_calls([results[orphan.tool_use_id] for orphan in orphans])
 
 
-async def _decided(orphan: OrphanedPermission, note_denial: NoteDenial) -> CallResult:
+async def _decided(turn: Turn, orphan: OrphanedPermission) -> CallResult:
     """An edit whose proposal outlived its process: it has landed, or not, when it was decided."""
     assert orphan.outcome is not None
     outcome = await orphan.outcome()
     if not outcome.made:
-        note_denial(orphan.tool, orphan.tool_use_id, orphan.input)
+        turn.conversation.note_denial(orphan.tool, orphan.tool_use_id, orphan.input)
     return CallResult(
         tool_use_id=orphan.tool_use_id,
         tool=orphan.tool,

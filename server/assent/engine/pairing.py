@@ -1,6 +1,6 @@
 """Every tool_use gets exactly one tool_result, right after it (L9).
 
-Pure functions over messages: what is unanswered, and a history in which nothing is.
+Pure functions over messages: they find unanswered calls and complete the history with their results.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

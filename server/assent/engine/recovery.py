@@ -1,19 +1,20 @@
-"""What to do when a model call did not simply succeed (L5–L7, L10, M9).
+"""Recovery from a model call that failed or was cut (L5–L7, L10, M9).
 
-`recover` looks at an answer and gives the next state, a terminal, or None: nothing to recover from. Errors are
-withheld until recovery has failed; only `surface` ever shows one. A retry of an answer that was partly shown
-withdraws it first, and is not possible any more once an unsafe call of it has started.
+`recover` takes an answer and returns the next state, the end of the turn, or None if there is nothing to recover from.
+Errors are withheld until recovery has failed; only `surface` shows one. A retry of an answer that was partly shown
+withdraws it first, and is no longer possible once an unsafe call of it has started.
 """
 
 from functools import partial
 
-from assent.engine.answer import Answer
-from assent.engine.compaction import compact, start_anew
+from assent.engine.answer import ModelAnswer
 from assent.engine.pairing import unanswered
-from assent.engine.preparation import drain_collapses, strip_media
-from assent.engine.state import State, Step, Terminal
+from assent.engine.reduction.compaction import compact, kept_prompt, start_anew
+from assent.engine.reduction.preparation import drain_collapses, strip_media
+from assent.engine.state import State, Step, TurnEnd
 from assent.engine.turn import Turn
 from assent.tools.run.executor import ToolExecutor
+from assent.types.blocks import text_block
 from assent.types.errors import (
     FallbackTriggered,
     MediaTooLarge,
@@ -28,6 +29,7 @@ OUTPUT_RECOVERIES = 3
 STREAM_RETRIES = 3  # where the model layer does not count (M3)
 PAUSES = 25
 
+GO_ON = "Go on from here."
 ENDED = "Cancelled: the turn ended before this call did."
 RESUME = (
     "Your answer reached the output limit. Resume directly where it was cut, mid-sentence if need be: no apology, no "
@@ -35,11 +37,13 @@ RESUME = (
 )
 
 
-async def recover(turn: Turn, state: State, answer: Answer, tools: ToolExecutor) -> Step | None:
+async def recover(turn: Turn, state: State, answer: ModelAnswer, tools: ToolExecutor) -> Step | None:
     failure = answer.failure
     if failure is not None:
         if tools.unsafe_started:  # the world may have changed: keep what was said, answer every call, go on
             await _keep_words(turn, answer)
+            if isinstance(failure, FallbackTriggered):
+                await _take_fallback(turn, failure)
             return None
         match failure:
             case FallbackTriggered():
@@ -82,10 +86,10 @@ async def surface(
     reason: TerminalReason,
     text: str,
     *,
-    answer: Answer | None = None,
+    answer: ModelAnswer | None = None,
     tools: ToolExecutor | None = None,
     failure: ModelError | None = None,
-) -> Terminal:
+) -> TurnEnd:
     """Recovery has failed: show the error, keep the partial answer, and end the turn."""
     if answer is not None:
         await _keep_words(turn, answer)
@@ -95,7 +99,7 @@ async def surface(
     await turn.publish(turn.error_message(text, failure.kind if failure else reason))
     if reason in ("model_error", "prompt_too_long", "image_error"):
         turn.stop_failed(text, failure.kind if failure else reason)
-    return Terminal(reason=reason, error=text)
+    return TurnEnd(reason=reason, error=text)
 
 
 def _may_stream_again(state: State, failure: StreamInterrupted) -> bool:
@@ -104,15 +108,20 @@ def _may_stream_again(state: State, failure: StreamInterrupted) -> bool:
 
 
 async def _fall_back(
-    turn: Turn, state: State, answer: Answer, tools: ToolExecutor, failure: FallbackTriggered
+    turn: Turn, state: State, answer: ModelAnswer, tools: ToolExecutor, failure: FallbackTriggered
 ) -> State:
     await _withdraw(turn, answer, tools, "fallback_model_retry")
-    await turn.notice(str(failure), "warning")
-    turn.model = failure.fallback
+    await _take_fallback(turn, failure)
     return state.proceed("fallback_model_retry", model=failure.fallback, messages=turn.history.view())
 
 
-async def _output_cap(turn: Turn, state: State, answer: Answer, tools: ToolExecutor) -> Step:
+async def _take_fallback(turn: Turn, failure: FallbackTriggered) -> None:
+    """For the rest of the turn."""
+    await turn.notice(str(failure), "warning")
+    turn.model = failure.fallback
+
+
+async def _output_cap(turn: Turn, state: State, answer: ModelAnswer, tools: ToolExecutor) -> Step:
     """First the same request with a higher cap, then up to three nudges to resume, then the truth (L6)."""
     info = turn.info_of(state.model)
     raised = min(ESCALATED_MAX_TOKENS, info.max_output_tokens)
@@ -135,7 +144,7 @@ async def _output_cap(turn: Turn, state: State, answer: Answer, tools: ToolExecu
     return await surface(turn, "max_output_tokens_exhausted", text, tools=tools)
 
 
-async def _overflow(turn: Turn, state: State, answer: Answer, tools: ToolExecutor, text: str) -> Step:
+async def _overflow(turn: Turn, state: State, answer: ModelAnswer, tools: ToolExecutor, text: str) -> Step:
     """Commit the staged collapses once, compact once, then say so (L7)."""
     if not state.reactive_compact_attempted:
         drained = state.transition is not None and state.transition.reason == "collapse_drain_retry"
@@ -151,7 +160,7 @@ async def _overflow(turn: Turn, state: State, answer: Answer, tools: ToolExecuto
     return await surface(turn, "prompt_too_long", text, answer=answer, tools=tools)
 
 
-async def _strip_media(turn: Turn, state: State, answer: Answer, tools: ToolExecutor, text: str) -> Step:
+async def _strip_media(turn: Turn, state: State, answer: ModelAnswer, tools: ToolExecutor, text: str) -> Step:
     if not state.reactive_compact_attempted and strip_media(turn):
         await _withdraw(turn, answer, tools, "reactive_compact_retry")
         return state.proceed("reactive_compact_retry", reactive_compact_attempted=True, messages=turn.history.view())
@@ -167,10 +176,15 @@ async def _pause(turn: Turn, state: State) -> Step:
     return state.proceed("pause_turn", attempt=attempt, pause_count=attempt, messages=turn.history.view())
 
 
-async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step:
-    """The API compacted the conversation itself: its summary is our boundary."""
+async def _compacted_by_server(turn: Turn, state: State, answer: ModelAnswer) -> Step:
+    """The API compacted the conversation itself: its summary is our boundary. Without a summary it has failed, and the
+    view stays; the words that this turn answers are kept beside it (C6)."""
     blocks = [block for message in answer.messages for block in message.content if block.get("type") == "compaction"]
-    summary = "\n".join(str(block.get("content") or "") for block in blocks)
+    summary = "\n".join(str(block["content"]) for block in blocks if block.get("content"))
+    if not summary.strip():
+        await turn.publish(turn.user_message(GO_ON))
+        return await _pause(turn, state)
+    prompt = kept_prompt(turn, state)
     boundary = CompactBoundary(
         uuid=turn.services.new_id(),
         trigger="server",
@@ -181,11 +195,11 @@ async def _compacted_by_server(turn: Turn, state: State, answer: Answer) -> Step
         timestamp=turn.services.now(),
     )
     await start_anew(turn, boundary)
-    await turn.publish(turn.user_message("Go on from here."))
+    await turn.publish(turn.user_message([*prompt, text_block(GO_ON)]))
     return await _pause(turn, state)
 
 
-async def _keep_words(turn: Turn, answer: Answer) -> None:
+async def _keep_words(turn: Turn, answer: ModelAnswer) -> None:
     """The text block that was being written when the stream broke stays, as far as it got."""
     words = answer.unfinished(model=turn.model, timestamp=turn.services.now())
     answer.open_uuid = ""
@@ -195,13 +209,13 @@ async def _keep_words(turn: Turn, answer: Answer) -> None:
 
 async def _withdraw(
     turn: Turn,
-    answer: Answer,
+    answer: ModelAnswer,
     tools: ToolExecutor,
     reason: ContinueReason,
 ) -> None:
     """Take back what was shown of an answer, before it is asked for again (L10). A second time does nothing."""
     await tools.withdraw()
-    turn.forget_reads({result.tool_use_id for result in tools.results()})
+    turn.forget_calls({result.tool_use_id for result in tools.results()})
     uuids = answer.uuids
     answer.messages.clear()
     answer.open_uuid = ""

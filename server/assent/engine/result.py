@@ -1,8 +1,8 @@
-"""How a turn ended, as the last message of its stream (Q6)."""
+"""The `result` message: how a turn ended, always the last message of its stream (Q6)."""
 
 import orjson
 
-from assent.engine.state import Terminal
+from assent.engine.state import TurnEnd
 from assent.engine.turn import Turn
 from assent.types.messages import PermissionDenial, Result, ResultSubtype, TerminalReason
 
@@ -12,7 +12,7 @@ SUCCESS: frozenset[TerminalReason] = frozenset(
 ABORTED: frozenset[TerminalReason] = frozenset({"aborted_streaming", "aborted_tools"})
 
 
-def subtype_of(terminal: Terminal) -> ResultSubtype:
+def subtype_of(terminal: TurnEnd) -> ResultSubtype:
     if terminal.structured_failed:
         return "error_max_structured_output"
     if terminal.reason in SUCCESS:
@@ -26,7 +26,7 @@ def subtype_of(terminal: Terminal) -> ResultSubtype:
 
 def result_of(
     turn: Turn,
-    terminal: Terminal,
+    terminal: TurnEnd,
     *,
     denials: list[PermissionDenial],
     duration_seconds: float,

@@ -1,16 +1,17 @@
 """One model call: the request goes out, closed blocks come in, and tools start while the model still talks (T2).
 
-What went wrong is kept in the `Answer` and not told: whether anyone ever hears of it is for `recovery` to decide (L5).
+A failure is kept in the `ModelAnswer` and not shown; `recovery` decides whether anyone sees it (L5).
 """
 
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import replace
 from typing import assert_never
 
 import anyio.lowlevel
 
-from assent.engine.answer import Answer
+from assent.engine.answer import ModelAnswer
 from assent.engine.state import State
 from assent.engine.turn import Turn
 from assent.tools.run.executor import ToolExecutor
@@ -33,15 +34,16 @@ CUT_INPUT = (
 )
 
 
-async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
-    answer = turn.answer = Answer()
+async def sample(turn: Turn, state: State, tools: ToolExecutor) -> ModelAnswer:
+    answer = turn.answer = ModelAnswer()
     turn.phase = "streaming"
-    request = request_for(turn, state)
+    looped, step_id = state.transition, turn.services.new_id()
+    chain = turn.link(step_id=step_id, transition=looped.reason if looped else None)
+    request = replace(request_for(turn, state), chain=chain)
     await turn.services.transcript.flush(durable=True)
-    looped = state.transition
     await turn.publish(
         RequestStart(
-            step_id=turn.services.new_id(),
+            step_id=step_id,
             model=request.model,
             transition=looped.reason if looped else None,
             attempt=looped.attempt if looped else 0,
@@ -49,6 +51,7 @@ async def sample(turn: Turn, state: State, tools: ToolExecutor) -> Answer:
         )
     )
     meter = turn.ledger.meter(request.model)
+    meter.open()
     began = turn.window.last_call = turn.services.clock()
     try:
         async with aclosing(turn.services.call_model(request)) as events:
@@ -109,7 +112,7 @@ def request_for(turn: Turn, state: State) -> ModelRequest:
     )
 
 
-async def _start_tools(turn: Turn, answer: Answer, message: AssistantMessage, tools: ToolExecutor) -> None:
+async def _start_tools(turn: Turn, answer: ModelAnswer, message: AssistantMessage, tools: ToolExecutor) -> None:
     for block in message.content:
         if block.get("type") == "text":
             tools.heard(str(block.get("text", "")))

@@ -1,4 +1,4 @@
-"""What an engine works with: one object, made by the session, handed on to tools as their `ToolServices`.
+"""The services of an engine: one object that the session creates and tools receive as their `ToolServices`.
 
 Every field but `call_model` has a default that does nothing, so a test replaces only what it is about. What can
 change while the engine lives is a function: tools, commands and agents are asked for at every request or turn, so
@@ -6,20 +6,25 @@ that MCP servers, skills and plugins may come and go.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Literal, Protocol
 
 import anyio
 
 from assent.engine.abort import Abort
-from assent.engine.ownership import Owners
+from assent.engine.agents.ownership import Owners
+from assent.engine.agents.runs import AgentRuns
 from assent.extensions.agents import AgentDefinition
 from assent.extensions.auto_memory import AutoMemory
-from assent.extensions.commands import Command
+from assent.extensions.commands import SlashCommand
 from assent.extensions.memory import MemorySource
+from assent.storage.agent_logs import AgentLogs
 from assent.tools.tool import AnyTool, Mine, SessionState, ToolServices
-from assent.types.hooks import Hooks, NoHooks
+from assent.types.blocks import Json
+from assent.types.hooks import ScopedHooks
 from assent.types.ids import new_id
 from assent.types.messages import (
     Attachment,
@@ -30,8 +35,17 @@ from assent.types.messages import (
     UserMessage,
 )
 from assent.types.permissions import Allow, Verdict
-from assent.types.ports import CallModel, CanUseTool, HandleElicitation, ModelInfo, ModelRequest, ToolCall
-from assent.types.usage import Usage
+from assent.types.ports import (
+    CallModel,
+    CanUseTool,
+    HandleElicitation,
+    ModelInfo,
+    ModelRequest,
+    ReviewEdit,
+    ToolCall,
+    unreviewed,
+)
+from assent.types.usage import Book, Usage
 
 Status = Literal["idle", "running", "waiting", "compacting"]
 
@@ -55,7 +69,7 @@ class NoTranscript:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class CallSummary:
     """The result of a summarising call (C5)."""
 
     text: str
@@ -74,11 +88,17 @@ class McpClient:
     instructions: str = ""
 
 
-class Team(Protocol):
-    """Team mode: the tasks this agent owns, for the TaskCompleted and TeammateIdle hooks (L13)."""
+class OwnServers(Protocol):
+    """MCP servers that are there for one agent alone, while it runs."""
 
-    def owned_tasks(self) -> Sequence[Mapping[str, Any]]:
-        """The in-progress tasks this agent owns."""
+    def beside(self, tools: Sequence[AnyTool], /) -> Sequence[AnyTool]:
+        """The agent's tools: those it has anyway, and those of its servers."""
+        ...
+
+    def clients(self) -> Sequence[McpClient]: ...
+
+    def problems(self) -> Sequence[str]:
+        """The parts that cannot be used, as text for people."""
         ...
 
 
@@ -102,8 +122,9 @@ async def allow_everything(call: ToolCall) -> Verdict:
 class Services(ToolServices):
     # The model, the clock and the ids: what a test replaces.
     call_model: CallModel
-    compact: Callable[[ModelRequest], Awaitable[Summary]] | None = None  # None: `call_model` with the same prefix
+    compact: Callable[[ModelRequest], Awaitable[CallSummary]] | None = None  # None: `call_model` with the same prefix
     model_info: Callable[[str], ModelInfo] = lambda model: ModelInfo(id=model)
+    written_model: Callable[[str], str | None] = lambda name: name  # one that a file names; None: not to be had here
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep  # how long idle is (L13)
@@ -115,18 +136,29 @@ class Services(ToolServices):
     # What the model can use. Read for every request: a source may change between two of them.
     tools: Callable[[], Sequence[AnyTool]] = tuple
     mcp_clients: Callable[[], Sequence[McpClient]] = tuple
-    commands: Callable[[], Sequence[Command]] = tuple
+    commands: Callable[[], Sequence[SlashCommand]] = tuple
     agents: Callable[[], Sequence[AgentDefinition]] = tuple
+    session_tools: Callable[[], Sequence[AnyTool]] | None = None  # what agents of agents get; None: this one's own
+    session_agents: Callable[[], Sequence[AgentDefinition]] | None = None  # the same for the agents they may start
+    agent_runs: AgentRuns | None = None  # shared with agents that have agents of their own; None: the engine keeps them
+    agent_logs: AgentLogs | None = None  # where their conversations are kept; None: nowhere
+    agent_memory: Callable[[AgentDefinition], Path | None] = lambda _agent: None  # the folder of its own notes
+    agent_servers: Callable[[AgentDefinition], AbstractAsyncContextManager[OwnServers] | None] = lambda _agent: None
+    """The MCP servers that an agent's own definition names, for one run of it; None where it names none."""
     skill_text: Callable[[str], str] | None = None  # the whole text of a skill; empty when there is none
     memory: MemorySource | None = None
     auto_memory: AutoMemory | None = None  # where `memory` and `dream` keep what they find (L13)
     system_context: Callable[[], Awaitable[str]] | None = None  # git status and the like, frozen at the first turn
     mentioned: Callable[[str], Awaitable[str | None]] | None = None  # the text of a mention that is no file (T9)
     attachment_sources: Sequence[AttachmentSource] = ()
-    hooks: Hooks = field(default_factory=NoHooks)  # run at every event point
+    check_answer: Callable[[Json], None] | None = (
+        None  # raises ValueError for structured output that only fits the schema
+    )
+    scoped_hooks: ScopedHooks | None = None  # for those of skills in use and of running agents
 
     # The session around it.
     can_use_tool: CanUseTool = allow_everything
+    review_edit: ReviewEdit = unreviewed
     handle_elicitation: HandleElicitation | None = None
     transcript: Transcript = field(default_factory=NoTranscript)
     state: Callable[[], SessionState] | None = None  # None: the engine keeps its own
@@ -137,7 +169,9 @@ class Services(ToolServices):
     take_queued: Callable[[], Sequence[UserMessage]] | None = None  # what the user steered into the turn (L11)
     take_decisions: Callable[[Mine], Sequence[Attachment]] = lambda _mine: ()  # on edits whose calls have their results
     publish: Callable[[Message], None] = lambda _message: None  # what happens outside a turn
+    require_model: Callable[[str], str] = lambda model: model  # of an alias too; NoCredentials where there is no key
+    may_switch_model: Callable[[str], Awaitable[str]] | None = None  # why a command may not choose this model, or ""
+    front_ended: Callable[[str], None] = lambda _agent_id: None  # an agent that was taken to the front has ended
     snip_replay: SnipReplay | None = None
     owners: Owners = field(default_factory=Owners)  # shared with subagents: whose call it was
-    team: Team | None = None
-    on_spend: Callable[[str, Usage, float], None] | None = None  # a parent that counts what this engine spends
+    on_spend: Book | None = None  # a parent that counts what this engine spends

@@ -1,4 +1,4 @@
-"""What a turn carries from one model call to the next (L1).
+"""The state that a turn carries from one model call to the next (L1).
 
 The state is frozen and replaced whole at each continue site by `State.proceed`, which also records why we looped.
 What each reason resets is this table and nothing else; what is not listed is kept.
@@ -9,10 +9,13 @@ What each reason resets is this table and nothing else; what is not listed is ke
     max_tokens_override        reset      reset       reset      reset         kept
     stream_retry_count         reset      reset       reset      reset         kept
     pause_count                reset      reset       reset      reset         kept
-    tries                      reset      reset       reset      reset         reset, set by stream_retry
+    tries                      reset*     reset       reset      reset         reset, set by stream_retry
     stop_hook_active           kept       kept        set        kept          kept
     worked_since_block         set        set         reset      kept          kept
     turn_count                 + 1        kept        kept       kept          kept
+
+* `next_turn` sets `tries` after a stream that broke once an unsafe call of it had started: its answer is kept, and the
+next call waits and counts as a retry would (M3, L10).
 
 `stop_hook_blocking` keeps `reactive_compact_attempted`: a hook that adds context to a conversation that only just
 fitted must not buy another compaction each time round.
@@ -110,8 +113,8 @@ _DEFAULTS: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terminal:
-    """Why the turn ended. `error` is what the user is told when it did not end well."""
+class TurnEnd:
+    """Why the turn ended. `error` is shown to the user when the turn failed."""
 
     reason: TerminalReason
     error: str = ""
@@ -119,4 +122,4 @@ class Terminal:
     structured_failed: bool = False
 
 
-Step = State | Terminal
+Step = State | TurnEnd

@@ -1,13 +1,14 @@
-"""The model stopped without asking for a tool: may the turn end? (L8, L12, L13)
+"""Decides whether the turn may end when the model stopped without calling a tool (L8, L12, L13).
 
-Strictly in this order, and only for an answer nothing went wrong with: the structured answer that was promised, stop
-hooks, token budget. Each may send the model back to work.
+The checks run in this order, and only for an answer without an error: the promised structured answer, stop hooks, the
+token budget. Each check may continue the turn.
 """
 
-from assent.engine.answer import Answer
+from assent.engine.answer import ModelAnswer
 from assent.engine.budget import Continuation, check_token_budget
-from assent.engine.state import State, Step, Terminal
+from assent.engine.state import State, Step, TurnEnd
 from assent.engine.turn import Turn
+from assent.storage.agent_logs import AgentLog
 from assent.types.blocks import Json
 from assent.types.hooks import HookEvent, HookOutcome
 
@@ -20,12 +21,12 @@ MISSING_STRUCTURED = (
 )
 
 
-async def conclude(turn: Turn, state: State, answer: Answer) -> Step:
+async def conclude(turn: Turn, state: State, answer: ModelAnswer) -> Step:
     turn.last_text = turn.said_before + answer.text
     turn.said_before = ""
     if turn.config.json_schema is not None:
         return await retry_structured(turn, state, nudge=MISSING_STRUCTURED)
-    return await stop_hooks(turn, state) or await _token_budget(turn, state) or Terminal(reason="completed")
+    return await stop_hooks(turn, state) or await _token_budget(turn, state) or TurnEnd(reason="completed")
 
 
 async def retry_structured(turn: Turn, state: State, *, nudge: str | None) -> Step:
@@ -33,7 +34,7 @@ async def retry_structured(turn: Turn, state: State, *, nudge: str | None) -> St
     attempt = state.structured_retries + 1
     if attempt > STRUCTURED_RETRIES:
         text = f"No answer matched the JSON schema after {STRUCTURED_RETRIES} corrections."
-        return Terminal(reason="model_error", error=text, structured_failed=True)
+        return TurnEnd(reason="model_error", error=text, structured_failed=True)
     if nudge is not None:
         await turn.publish(turn.user_message(nudge))
     return state.proceed(
@@ -53,25 +54,28 @@ async def stop_hooks(turn: Turn, state: State) -> Step | None:
         "session_crons": [],
     }
     event: HookEvent = "SubagentStop" if turn.config.source == "subagent" else "Stop"
-    step = await _outcome(turn, state, await turn.run_hooks(event, data))
-    if step is None and turn.services.team is not None:
-        for task in turn.services.team.owned_tasks():
-            facts = {"task": dict(task), "task_id": task.get("id"), "task_subject": task.get("subject")}
-            step = await _outcome(turn, state, await turn.run_hooks("TaskCompleted", facts))
+    if isinstance(turn.services.transcript, AgentLog):
+        data["agent_transcript_path"] = str(turn.services.transcript.path)
+    step = await _outcome(turn, state, await turn.run_hooks(event, data, subject=turn.agent_type or ""))
+    team = turn.services.team
+    if step is None and team is not None and team.active:
+        for task in team.owned_tasks():
+            step = await _outcome(turn, state, await turn.run_hooks("TaskCompleted", team.facts(task)))
             if step is not None:
                 return step
-        step = await _outcome(turn, state, await turn.run_hooks("TeammateIdle"))
+        step = await _outcome(turn, state, await turn.run_hooks("TeammateIdle", {"teammate_name": team.name}))
     return step
 
 
 async def _outcome(turn: Turn, state: State, outcomes: list[HookOutcome]) -> Step | None:
     for outcome in outcomes:
         if outcome.status == "prevented":
-            return Terminal(reason="stop_hook_prevented", error=outcome.text)
+            return TurnEnd(reason="stop_hook_prevented", error=outcome.text)
     blocking = [outcome.text or "A hook asks you to go on." for outcome in outcomes if outcome.status == "blocked"]
-    if not blocking:
+    if not blocking and not any(outcome.context for outcome in outcomes):
         return None
-    await turn.publish(turn.user_message("\n\n".join(blocking)))
+    if blocking:
+        await turn.publish(turn.user_message("\n\n".join(blocking)))  # context is attached already
     return state.proceed(
         "stop_hook_blocking",
         stop_hook_active=True,
@@ -94,6 +98,6 @@ async def _token_budget(turn: Turn, state: State) -> Step | None:
                 messages=turn.history.view(),
             )
         case True:
-            return Terminal(reason="token_budget_stop")
+            return TurnEnd(reason="token_budget_stop")
         case _:
             return None

@@ -1,14 +1,14 @@
-"""One turn's surroundings: what the loop's modules share while it runs, and the one way out for messages.
+"""The context of one turn: what the loop's modules share while it runs, and the one way to publish messages.
 
-Everything that happens is told through `publish`, which keeps the order: history, transcript, consumer. The dollar
+Every message goes through `publish`, which keeps the order: history, transcript, consumer. The dollar
 limit is checked there and nowhere else (Q9).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 import anyio.lowlevel
@@ -17,14 +17,15 @@ from assent.context.tool_results import BATCH_CHARS, capped_batch
 from assent.engine.budget import Ledger
 from assent.engine.config import EngineConfig
 from assent.engine.conversation import Conversation
+from assent.engine.eliciting import elicit_with_hooks
 from assent.engine.history import History
 from assent.engine.merge import Background, Outlet
+from assent.engine.reduction.window import Marked, Window
 from assent.engine.services import Services
 from assent.engine.state import State
-from assent.engine.window import Window
 from assent.tools.files.read_marks import take_back
 from assent.tools.run.executor import INTERRUPTED, CallResult, ToolExecutor
-from assent.tools.tool import AgentRunner, AnyTool, Mine, ReadMark, SessionState, ToolContext
+from assent.tools.tool import AgentRunner, AnyTool, Mine, ReadMark, SessionState, ToolContext, TurnWish
 from assent.types.blocks import Block, Json, text_block, text_of
 from assent.types.errors import ToolError
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
@@ -44,10 +45,10 @@ from assent.types.messages import (
     ToolUseSummary,
     UserMessage,
 )
-from assent.types.ports import CanUseTool, Elicitation, ElicitationAnswer, ModelInfo
+from assent.types.ports import CanUseTool, Chain, Elicitation, ElicitationAnswer, ModelInfo, ReviewEdit
 
 if TYPE_CHECKING:
-    from assent.engine.answer import Answer
+    from assent.engine.answer import ModelAnswer
 
 Phase = Literal["streaming", "tools"]
 StopReason = Literal["abort", "budget_usd"]
@@ -69,14 +70,17 @@ class Turn:
     conversation: Conversation
     app: SessionState
     can_use_tool: CanUseTool
-    refresh_context: Callable[[], Awaitable[None]]
+    review_edit: ReviewEdit
     tools: Mapping[str, AnyTool] = field(default_factory=dict[str, AnyTool])
     definitions: tuple[Json, ...] = ()
     offered: tuple[AnyTool, ...] = ()  # what the sources had when `tools` was made
     allowed: tuple[str, ...] | None = None  # the only ones a command allows
+    without: tuple[str, ...] = ()  # what commands and skills take away
+    wishes: list[TurnWish] = field(default_factory=list[TurnWish])  # of skills loaded since the last request
     system: tuple[str, ...] = ()
     user_context: str = ""
     model: str = ""
+    chain: str = ""  # the id that all calls of this turn share, those of its subagents too
     prompt_uuid: str = ""  # of the user's message this turn answers
     token_budget: int | None = None
     agents: AgentRunner | None = None
@@ -86,7 +90,8 @@ class Turn:
     executor: ToolExecutor | None = None
     mentioned: list[str] = field(default_factory=list[str])  # calls that read mentions of a prompt not yet taken in
     marks_before: Mapping[str, ReadMark] = field(default_factory=dict[str, ReadMark])  # before the calls under way
-    answer: Answer | None = None  # of the call under way, so that an abort can keep its words
+    undos: list[tuple[str, Callable[[], None]]] = field(default_factory=list["tuple[str, Callable[[], None]]"])
+    answer: ModelAnswer | None = None  # of the call under way, so that an abort can keep its words
     state: State | None = None  # of the iteration under way
     output_tokens: int = 0  # of this turn, for the token budget
     api_seconds: float = 0.0
@@ -114,11 +119,27 @@ class Turn:
         return self.conversation.background
 
     @property
+    def agent_type(self) -> str | None:
+        """The name of the agent that works here; None in the main conversation."""
+        return self.config.lineage[-1] if self.config.lineage else None
+
+    @property
     def steps(self) -> int:
         return self.state.turn_count if self.state else 0
 
+    def link(self, *, beside: bool = False, step_id: str = "", transition: str | None = None) -> Chain:
+        """Where a model call of this turn stands; `beside` the conversation it is one deeper."""
+        return Chain(
+            id=self.chain,
+            session_id=self.config.session_id,
+            depth=self.config.depth + beside,
+            parent_tool_use_id=self.config.parent_tool_use_id,
+            step_id=step_id,
+            transition=transition,
+        )
+
     async def publish(self, message: Message) -> None:
-        """Tell everyone, in this order: the history, the transcript, the consumer."""
+        """Pass a message to the history, the transcript and the consumer, in this order."""
         self._keep(message)
         await self.tell(message)
 
@@ -133,7 +154,7 @@ class Turn:
         await self._check_budget()
 
     def post(self, message: Message) -> None:
-        """Publish from code that cannot wait. Progress is dropped when nobody reads; nothing else is."""
+        """Publish from code that cannot wait. Only progress is dropped while the consumer does not read."""
         self._keep(message)
         if self.initialised:
             self.outlet.post(message, droppable=isinstance(message, ToolProgress))
@@ -160,7 +181,7 @@ class Turn:
         await self._check_budget()
 
     async def end(self, result: Result) -> None:
-        """The last message: written down before anyone is told that the turn is over."""
+        """The last message: written to the transcript before the consumer gets it."""
         self._keep(result)
         await self.services.transcript.flush(durable=False)
         self.outlet.post(result, droppable=False)
@@ -199,16 +220,23 @@ class Turn:
         """One for the answer under way; an abort finds its results here."""
         self.executor = self.quiet_executor(emit=self.post)
         self.marks_before = dict(self.app.read_files)
+        self.undos.clear()
         return self.executor
 
-    def forget_reads(self, calls: Collection[str]) -> None:
-        """The model never gets the results of these calls: what only they showed was not read (C7, T3)."""
+    def forget_calls(self, calls: Collection[str]) -> None:
+        """The model never gets the results of these calls: what only they showed was not read (C7, T3), and what they
+        noted is undone, the latest first."""
         take_back(self.app.read_files, self.marks_before, calls)
+        for call, undo in reversed(self.undos):
+            if call in calls:
+                undo()
+        self.undos = [each for each in self.undos if each[0] not in calls]
 
     def quiet_executor(self, emit: Callable[[Message], None] = lambda _message: None) -> ToolExecutor:
         return ToolExecutor(
             tools=self.tools,
             can_use_tool=self.can_use_tool,
+            review_edit=self.review_edit,
             make_context=self.tool_context,
             emit=emit,
             clock=self.services.clock,
@@ -216,11 +244,12 @@ class Turn:
             session_id=self.config.session_id,
             cwd=lambda: self.app.cwd,
             parent_tool_use_id=self.config.parent_tool_use_id,
+            agent_type=self.agent_type,
             interrupted=self.interruption,
         )
 
     def interruption(self) -> str:
-        """What a call is told that was cut off by the end of the turn."""
+        """The result text of a call that the end of the turn cut off."""
         return (self.services.abort.why if self.services.abort else "") or INTERRUPTED
 
     def tool_context(self, *, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext:
@@ -233,32 +262,43 @@ class Turn:
             elicit=self._elicit,
             agents=self.agents,
             in_view=lambda call: self.window.result(self.history.view(), call),
-            snip=self._snip,
+            snip=lambda numbers: self._snip(numbers, tool_use_id),
+            if_withdrawn=lambda undo: self.undos.append((tool_use_id, undo)),
+            wish=lambda wish: self._wished(wish, tool_use_id),
         )
 
+    def _wished(self, wish: TurnWish, tool_use_id: str) -> None:
+        self.wishes.append(wish)
+        self.undos.append((tool_use_id, lambda: self.wishes.remove(wish)))
+
     async def _elicit(self, question: Elicitation) -> ElicitationAnswer:
-        """Ask the person; where nobody can be asked the answer is no, and the turn goes on (Q2)."""
+        """Ask the user; without a user to ask, the answer is a decline and the turn goes on (Q2)."""
         if self.services.handle_elicitation is None:
             return ElicitationAnswer(action="decline")
-        data: Json = {"message": question.message, "mode": "url" if question.url else "form"}
-        data |= {"url": question.url} if question.url else {"requested_schema": question.schema}
-        answer = _answered(await self.run_hooks("Elicitation", data))
-        if answer is None:
+        handle = self.services.handle_elicitation
+
+        async def asked() -> ElicitationAnswer:
             self.services.set_status("waiting")
             try:
-                answer = await self.services.handle_elicitation(question)
+                return await handle(question)
             finally:
                 self.services.set_status("running")
-        data = {"message": question.message, "action": answer.action, "content": dict(answer.content)}
-        return _answered(await self.run_hooks("ElicitationResult", data)) or answer
 
-    def _snip(self, numbers: list[int]) -> str:
+        return await elicit_with_hooks(question, self._elicitation_hooks, asked)
+
+    async def _elicitation_hooks(self, event: HookEvent, data: Json, server: str) -> list[HookOutcome]:
+        return await self.run_hooks(event, data, subject=server)
+
+    def _snip(self, numbers: list[int], tool_use_id: str) -> str:
         """Mark results that were offered by number; they leave the view before the next call (C2)."""
         offered = self.window.offered
         chosen = [offered[number - 1] for number in numbers if 1 <= number <= len(offered)]
         if not chosen:
             raise ToolError("None of these numbers was offered. Use the numbers of the latest list.")
-        self.window.marked.update(each.uuid for each in chosen)
+        uuids = tuple(each.uuid for each in chosen)
+        marked = Marked(uuids=uuids, by="model", snip_id=self.services.new_id())
+        self.window.marked.append(marked)
+        self.undos.append((tool_use_id, lambda: self.window.marked.remove(marked)))
         freed = sum(each.tokens for each in chosen)
         return f"{len(chosen)} results leave your view before the next step; that frees about {freed:,} tokens."
 
@@ -294,7 +334,7 @@ class Turn:
         return self.services.owners.of(self.config.parent_tool_use_id)
 
     def stop_failed(self, text: str, kind: str = "unknown") -> None:
-        """StopFailure hooks get an API error; nobody waits for them and they change nothing (L8)."""
+        """Notify StopFailure hooks of an API error. The turn does not wait for them, and they change nothing (L8)."""
         if self.services.hooks.wants("StopFailure"):
             call = HookCall(
                 event="StopFailure",
@@ -345,6 +385,7 @@ class Turn:
             subject=subject,
             data=data or {},
             agent_id=self.config.parent_tool_use_id,
+            agent_type=self.agent_type,
         )
         outcomes = await self.services.hooks.run(call)
         for outcome in outcomes:
@@ -352,14 +393,3 @@ class Turn:
             if outcome.context:
                 await self.publish(self.attachment("hook", outcome.context, {"event": event}))
         return outcomes
-
-
-def _answered(outcomes: Sequence[HookOutcome]) -> ElicitationAnswer | None:
-    """A hook's answer to a question, in place of the person's."""
-    for outcome in outcomes:
-        action: Any = outcome.specific.get("action")
-        content: Any = outcome.specific.get("content")
-        if action in ("accept", "decline", "cancel"):
-            given = cast("Mapping[str, Any]", content) if isinstance(content, Mapping) else None
-            return ElicitationAnswer(action=action, content=given or {})
-    return None

@@ -37,6 +37,21 @@ def resolve(name: str) -> str:
     return ALIASES.get(name, name)
 
 
+def written_elsewhere(name: str) -> str | None:
+    """The model that a file of another tool names; None for one that is not Anthropic's.
+
+    `Sonnet`, `opus[1m]`, `opusplan`, `anthropic/claude-x` and `Claude Sonnet 4.5 (copilot)` are such names.
+    """
+    plain = re.sub(r"\[[^\]]*\]$|\s*\([^)]*\)$", "", name.strip()).strip().removeprefix("anthropic/")
+    small = plain.casefold().removesuffix("plan")
+    if small in ALIASES:
+        return ALIASES[small]
+    if known(plain) or re.fullmatch(r"[\w.:@/-]*claude-[\w.:@-]+", plain):
+        return plain
+    family = next((word for word in re.split(r"[^a-z]+", small) if word in ALIASES), None)
+    return ALIASES[family] if family is not None and "claude" in small else None
+
+
 def info(model: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> ModelInfo:
     """What is known of a model, under any provider's spelling of its name; never fails."""
     known = _TABLE.get(model) or _TABLE.get(_plain(model))
@@ -86,6 +101,7 @@ def _model(input: float, output: float, *, read: float | None = None, **rest: An
         "max_output_tokens": 128_000,
         "accepts_temperature": False,
         "thinking_modes": _ADAPTIVE,
+        "accepts_tool_references": True,
         "input_price": input,
         "output_price": output,
         "cache_write_price": input * 1.25,
@@ -127,7 +143,7 @@ _TABLE: dict[str, ModelInfo] = {
     "claude-mythos-preview": _model(25, 125, thinking_modes=frozenset({"adaptive", "enabled"})),
     "claude-opus-4-6": _model(5, 25, thinking_modes=_BOTH),
     "claude-sonnet-4-6": _model(3, 15, thinking_modes=_BOTH),
-    "claude-haiku-4-5": _model(1, 5, **_MANUAL),
+    "claude-haiku-4-5": _model(1, 5, accepts_tool_references=False, **_MANUAL),
     "claude-opus-4-5": _model(5, 25, **(_MANUAL | {"accepts_effort": True})),
     "claude-sonnet-4-5": _model(3, 15, **_MANUAL),
     OFFLINE_MODEL: ModelInfo(id=OFFLINE_MODEL, accepts_temperature=False, accepts_thinking=False),

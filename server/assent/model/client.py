@@ -5,16 +5,19 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
+from typing import Literal
 
 from assent.model import catalog
 from assent.model.clock import Clock, SystemClock
-from assent.model.failures import CallFailed
+from assent.model.failures import CallFailed, wall_clock
+from assent.model.http_transport import Head, SdkTransport, Transport
+from assent.model.lacking import Feature, Lacking
+from assent.model.model_settings import ModelSettings
 from assent.model.requests import RequestBuilder, RequestOptions
 from assent.model.retry import FastMode, ThinkingCare, Try, with_retry
-from assent.model.settings import ModelSettings
-from assent.model.stream import Answer
-from assent.model.transport import SdkTransport, Transport
-from assent.model.watch import Silence, Watched
+from assent.model.streaming.stream import StreamedMessage
+from assent.model.streaming.stream_watch import Silence, Watched
 from assent.types.errors import StreamInterrupted
 from assent.types.ids import new_id
 from assent.types.messages import Notice
@@ -44,6 +47,7 @@ class ModelClient:
         self._builder = RequestBuilder()
         self._fast = FastMode(wanted=settings.fast)
         self._care = ThinkingCare()
+        self.lacking = Lacking()
         self._ending: set[asyncio.Task[None]] = set()
 
     def __call__(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -56,10 +60,15 @@ class ModelClient:
             renew=self._transport.renew,
             fast=self._fast if info.accepts_fast_mode else FastMode(),
             care=self._care,
+            lacking=self.lacking,
         )
 
     def info(self, model: str) -> ModelInfo:
         return catalog.info(model, self._settings.models)
+
+    def _refers(self, model: str) -> bool:
+        """Whether this endpoint takes references to tools: the first-party one, or one of which the user says so."""
+        return self._settings.endpoint.first_party or "accepts_tool_references" in self._settings.models.get(model, {})
 
     async def warm_up(self) -> None:
         if isinstance(self._transport, SdkTransport):
@@ -74,13 +83,20 @@ class ModelClient:
 
     async def _attempt(self, request: ModelRequest, info: ModelInfo, this: Try) -> AsyncGenerator[ModelEvent, None]:
         settings = self._settings
+        info = _without(info, this.lacking)
         options = RequestOptions(
-            betas=settings.betas, cache=settings.cache, fast=this.fast, old_thinking=this.old_thinking
+            betas=() if "betas" in this.lacking else settings.betas,
+            cache=_cache(settings.cache, this.lacking),
+            fast=this.fast,
+            old_thinking="left_out" if "thinking" in this.lacking else this.old_thinking,
+            plain="betas" in this.lacking,
+            references=info.accepts_tool_references and self._refers(request.model),
         )
         built = self._builder.build(request, info, options, cap=this.cap)
-        answer = Answer(info, new_id=self._ids, now=self._clock.wall)
+        answer = StreamedMessage(info, new_id=self._ids, now=self._clock.wall)
         decoder = self._transport.decoder()
-        watched = Watched(self._transport.stream(built), self._clock, settings.patience)
+        head: Head = {}
+        watched = Watched(self._transport.stream(built, head), self._clock, settings.patience)
         try:
             async with watched:
                 while (chunk := await watched.next()) is not None:
@@ -101,7 +117,9 @@ class ModelClient:
             failure = problem
         if (final := answer.broken()) is not None:
             yield final
-        raise _as_seen(failure, answer)
+        failed = _as_seen(failure, answer)
+        failed.advised(head, wall_clock())
+        raise failed
 
     def _told(self, silence: Silence) -> Notice:
         seconds = round(silence.seconds)
@@ -118,7 +136,22 @@ class ModelClient:
             task.add_done_callback(self._ending.discard)
 
 
-def _as_seen(failure: CallFailed | StreamInterrupted, answer: Answer) -> CallFailed:
+def _cache(wanted: Literal["5m", "1h", "off"], lacking: frozenset[Feature]) -> Literal["5m", "1h", "off"]:
+    if "cache" in lacking:
+        return "off"
+    return "5m" if wanted == "1h" and "betas" in lacking else wanted
+
+
+def _without(info: ModelInfo, lacking: frozenset[Feature]) -> ModelInfo:
+    return replace(
+        info,
+        accepts_thinking=info.accepts_thinking and "thinking" not in lacking,
+        accepts_effort=info.accepts_effort and "effort" not in lacking,
+        accepts_tool_references=info.accepts_tool_references and "references" not in lacking,
+    )
+
+
+def _as_seen(failure: CallFailed | StreamInterrupted, answer: StreamedMessage) -> CallFailed:
     """A failed try, and whether anyone may have seen something of its answer."""
     failed = failure if isinstance(failure, CallFailed) else CallFailed(message=str(failure), kind=failure.kind)
     failed.shown = answer.shown

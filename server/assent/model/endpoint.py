@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from assent.model.credentials import Credentials, Provider, find
 
+FIRST_PARTY = "https://api.anthropic.com"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
@@ -23,6 +25,12 @@ class Endpoint:
     proxy: str | None = None
     connect_timeout: float = 10.0
     env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
+
+    @property
+    def first_party(self) -> bool:
+        """Whether it is the API itself, and no gateway or other provider, which may lack what is new."""
+        address = self.base_url or self.env.get("ANTHROPIC_BASE_URL") or FIRST_PARTY
+        return self.provider == "anthropic" and address.rstrip("/") == FIRST_PARTY
 
     def credentials(self) -> Credentials:
         return find(

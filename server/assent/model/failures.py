@@ -47,6 +47,13 @@ class CallFailed(Exception):
     def __str__(self) -> str:
         return self.message
 
+    def advised(self, headers: Mapping[str, str], now: float) -> None:
+        """Take over what the head of the answer says of trying again, where the failure itself says nothing."""
+        verdict = {"true": True, "false": False}.get(headers.get("x-should-retry", ""))
+        self.should_retry = verdict if self.should_retry is None else self.should_retry
+        self.retry_after = retry_after(headers, now) if self.retry_after is None else self.retry_after
+        self.request_id = self.request_id or headers.get("request-id")
+
     @property
     def overloaded(self) -> bool:
         return self.status == OVERLOADED or self.kind == "overloaded_error"
@@ -62,15 +69,9 @@ def from_answer(status: int, headers: Mapping[str, str], body: object, now: floa
     """An answer with an error status. The body is the parsed JSON, or text when it was none."""
     error = _error_object(body)
     said = str(error.get("message") or "").strip() or _plain_text(body) or f"HTTP {status}"
-    verdict = headers.get("x-should-retry")
-    return CallFailed(
-        message=said,
-        kind=str(error.get("type") or _kind_of_status(status)),
-        status=status,
-        retry_after=retry_after(headers, now),
-        should_retry={"true": True, "false": False}.get(verdict) if verdict else None,
-        request_id=headers.get("request-id"),
-    )
+    failure = CallFailed(message=said, kind=str(error.get("type") or _kind_of_status(status)), status=status)
+    failure.advised(headers, now)
+    return failure
 
 
 def from_event(error: Mapping[str, Any]) -> CallFailed:

@@ -28,7 +28,7 @@ _MARKABLE = frozenset({"text", "image", "document", "search_result", "tool_use",
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class FoldedMessage:
     """One API message. `ends` is how many messages of the view it and all before it were made of."""
 
     role: Literal["user", "assistant"]
@@ -38,6 +38,7 @@ class Turn:
     calls: tuple[str, ...] = ()  # ids of its tool_use blocks
     has_media: bool = False  # it or a turn before it
     unthought: bool = False  # it calls tools and does not begin with thinking
+    references: tuple[str, ...] = ()  # tools that a search in it loaded
 
     def marked(self, mark: bytes) -> bytes:
         if self.mark_at < 0:
@@ -45,19 +46,24 @@ class Turn:
         return b"".join([self.whole[: self.mark_at], mark, self.whole[self.mark_at + 1 :]])
 
 
-class Folder:
+class MessageFolder:
     def __init__(self) -> None:
         self._seen: OrderedDict[int, _Folded] = OrderedDict()
 
-    def fold(self, request: ModelRequest, *, thinking: bool = True) -> list[Turn]:
-        """`thinking=False` leaves out all thinking blocks, as if another model had made them."""
+    def fold(
+        self, request: ModelRequest, *, thinking: bool = True, references: frozenset[str] = frozenset()
+    ) -> list[FoldedMessage]:
+        """`thinking=False` leaves out all thinking blocks, as if another model had made them.
+
+        `references` are the tools that a result may refer to; where one is not among them, its words are sent instead.
+        """
         view = from_last_boundary(request.messages)
         model = request.model if thinking else ""
-        context = (model, request.user_context)
+        context = (model, request.user_context, references)
         # A session's view keeps its first message until it is compacted.
         key = id(view[0]) if view else 0
         known = self._seen.pop(key, None)
-        turns: list[Turn] = []
+        turns: list[FoldedMessage] = []
         if known is not None and known.context == context:
             turns = known.reusable(view)
         done = turns[-1].ends if turns else 0
@@ -74,13 +80,16 @@ class Folder:
         return turns
 
 
+_Context = tuple[str, str, frozenset[str]]  # the model, the user context, the tools that may be referred to
+
+
 @dataclass(frozen=True, slots=True)
 class _Folded:
     view: tuple[ConversationMessage, ...]
-    context: tuple[str, str]
-    turns: list[Turn]
+    context: "_Context"
+    turns: list[FoldedMessage]
 
-    def reusable(self, view: Sequence[ConversationMessage]) -> list[Turn]:
+    def reusable(self, view: Sequence[ConversationMessage]) -> list[FoldedMessage]:
         """The turns whose messages are still there, and those of the turn after them too: so nothing can join them."""
         same = _common_length(self.view, view)
         at = len(self.turns) - 2
@@ -123,9 +132,9 @@ class _Draft:
 
 
 def _folded(
-    messages: Sequence[ConversationMessage], done: int, context: tuple[str, str], before: Turn | None
-) -> list[Turn]:
-    model, user_context = context
+    messages: Sequence[ConversationMessage], done: int, context: _Context, before: FoldedMessage | None
+) -> list[FoldedMessage]:
+    model, user_context, references = context
     drafts: list[_Draft] = []
     if done == 0 and user_context.strip():
         drafts.append(_Draft("user", [], [{"type": "text", "text": user_context}]))
@@ -138,7 +147,7 @@ def _folded(
                 (draft.results if block.get("type") == "tool_result" else draft.others).append(block)
         if drafts:
             drafts[-1].ends = at
-    return _paired(_merged(drafts, before), before)
+    return _paired(_merged(drafts, before), before, references)
 
 
 def _contents(message: ConversationMessage, model: str) -> list[tuple[Literal["user", "assistant"], list[Block]]]:
@@ -162,7 +171,7 @@ def _contents(message: ConversationMessage, model: str) -> list[tuple[Literal["u
             return [("user", [each for each in message.content if not _empty(each)])]
 
 
-def _merged(drafts: list[_Draft], before: Turn | None) -> list[_Draft]:
+def _merged(drafts: list[_Draft], before: FoldedMessage | None) -> list[_Draft]:
     """Drop what became empty, then join neighbours of one role."""
     out: list[_Draft] = []
     for draft in drafts:
@@ -184,9 +193,9 @@ def _merged(drafts: list[_Draft], before: Turn | None) -> list[_Draft]:
     return out
 
 
-def _paired(drafts: list[_Draft], before: Turn | None) -> list[Turn]:
+def _paired(drafts: list[_Draft], before: FoldedMessage | None, references: frozenset[str]) -> list[FoldedMessage]:
     """Every call has one result right after it, and every result a call right before it."""
-    turns: list[Turn] = []
+    turns: list[FoldedMessage] = []
     calls = before.calls if before is not None else ()
     ends = before.ends if before is not None else 0
     media = before is not None and before.has_media
@@ -203,7 +212,7 @@ def _paired(drafts: list[_Draft], before: Turn | None) -> list[Turn]:
         for result in draft.results:
             given.setdefault(str(result.get("tool_use_id")), result)
         results = [given.get(call) or _no_result(call) for call in calls]
-        blocks = [_sendable(each) for each in [*results, *draft.others]]
+        blocks = [_sendable(_referring(each, references)) for each in [*results, *draft.others]]
         if blocks:
             media = media or any(map(_media, blocks))
             turns.append(_turn("user", blocks, ends, media=media))
@@ -218,7 +227,7 @@ def _turn(
     *,
     calls: tuple[str, ...] = (),
     media: bool = False,
-) -> Turn:
+) -> FoldedMessage:
     data = [encoded(each) for each in blocks]
     head = b'{"role":"%b","content":[' % role.encode()
     mark_at = -1
@@ -229,7 +238,25 @@ def _turn(
             mark_at = end - 1
     whole = b"".join([head, b",".join(data), b"]}"])
     unthought = bool(calls) and blocks[0].get("type") not in _THINKING
-    return Turn(role, whole, mark_at, ends, calls, media, unthought)
+    named = tuple(name for each in blocks if each.get("type") == "tool_result" for name in _named(each))
+    return FoldedMessage(role, whole, mark_at, ends, calls, media, unthought, named)
+
+
+def _named(result: Block) -> list[str]:
+    """The tools that a result refers to."""
+    content = result.get("content")
+    inner = cast("list[Block]", content) if isinstance(content, list) else []
+    return [str(each.get("tool_name")) for each in inner if each.get("type") == "tool_reference"]
+
+
+def _referring(block: Block, references: frozenset[str]) -> Block:
+    """A search's result as the endpoint takes it: references alone, or, where one leads nowhere, words alone."""
+    names = _named(block) if block.get("type") == "tool_result" else []
+    if not names:
+        return block
+    whole = references.issuperset(names)
+    inner = cast("list[Block]", block["content"])
+    return {**block, "content": [each for each in inner if (each.get("type") == "tool_reference") == whole]}
 
 
 def _no_result(call: str) -> Json:

@@ -17,7 +17,7 @@ from assent.types.blocks import Json, text_of
 from assent.types.errors import AssentError, ModelError
 from assent.types.messages import AssistantMessage, Attachment, UserMessage
 from assent.types.ports import CallModel, ModelEvent, ModelRequest
-from assent.types.private_files import create_private
+from assent.types.private_files import create_as_named
 from assent.types.redaction import redact
 from assent.types.regular_files import read_regular
 
@@ -25,9 +25,17 @@ LARGEST = 500_000_000
 
 
 def recording(call_model: CallModel, path: Path) -> CallModel:
-    """`call_model`, whose calls are also written to `path` as they end."""
-    path.unlink(missing_ok=True)
-    _append(path, "")  # a folder that cannot be written is found before the first call
+    """`call_model`, whose calls are also written to `path` as they end. An earlier recording there is replaced.
+
+    Raises AssentError where the file cannot be written, or is something else than a recording.
+    """
+    if path.exists() and not path.is_symlink():  # a link is refused below, wherever it leads
+        _recorded(path)
+        path.unlink()
+    try:
+        _append(path, "")  # a folder that cannot be written is found before the first call
+    except OSError as error:
+        raise AssentError(f"the recording {path} cannot be written: {error.strerror}") from None
 
     async def call(request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         events: list[Json] = []
@@ -70,13 +78,17 @@ def replaying(path: Path) -> CallModel:
 
 
 def _append(path: Path, text: str) -> None:
-    with open(path, "a", encoding="utf-8", opener=create_private) as file:  # Path.open has no opener
+    with open(path, "a", encoding="utf-8", opener=create_as_named) as file:  # Path.open has no opener
         file.write(text)
 
 
 def _recorded(path: Path) -> list[Json]:
     found: list[Json] = []
-    for number, line in enumerate(read_regular(path, limit=LARGEST).data.splitlines(), 1):
+    try:
+        lines = read_regular(path, limit=LARGEST).data.splitlines()
+    except OSError as error:
+        raise AssentError(f"the recording {path} cannot be read: {error.strerror or error}") from None
+    for number, line in enumerate(lines, 1):
         try:
             each: Any = orjson.loads(line)
             found.append({"source": each["source"], "words": each["words"], "events": each["events"], **each})

@@ -5,7 +5,9 @@
 3. Nothing the endpoint refuses is sent: empty text, thinking of another model, thinking at the end of a message,
    a call without a result or a result without a call, strings that are not Unicode.
 4. Thinking blocks go back as they came.
-5. At most four cache marks: end of tools, end of system, the last message, and the user message before it (M6).
+5. At most four cache marks: end of tools, end of system, the last message, and the user message before it (M6). A
+   forked call reads the cache up to where its conversation was and writes nothing: its own end is not marked, and
+   none of its messages where they are not those of an earlier request.
 
 `folding` does 1–4 and remembers; this module does the envelope. Inputs are never changed.
 """
@@ -15,7 +17,7 @@ from typing import Literal, cast
 
 import orjson
 
-from assent.model.folding import Folder, Turn, encoded
+from assent.model.folding import FoldedMessage, MessageFolder, encoded
 from assent.types.blocks import Json
 from assent.types.ports import ModelInfo, ModelRequest
 
@@ -43,6 +45,8 @@ class RequestOptions:
     cache: Literal["5m", "1h", "off"] = "5m"
     fast: bool = False
     old_thinking: OldThinking = "sent"
+    references: bool = False  # the endpoint takes `defer_loading` and references to tools
+    plain: bool = False  # nothing that takes a beta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +62,16 @@ class RequestBuilder:
     """Builds requests; what it remembers of earlier ones only saves work and never shows in the bytes."""
 
     def __init__(self) -> None:
-        self._folder = Folder()
-        self._head: tuple[ModelRequest, bytes, bytes] | None = None
+        self._folder = MessageFolder()
+        self._head: tuple[ModelRequest, bytes, frozenset[str], bytes] | None = None
 
     def build(
         self, request: ModelRequest, model: ModelInfo, options: RequestOptions | None = None, *, cap: int | None = None
     ) -> ApiRequest:
         """`cap` lowers max_tokens after the endpoint said how much room there is."""
         options = options or RequestOptions()
-        turns = self._folder.fold(request, thinking=options.old_thinking != "left_out")
+        names = frozenset(str(tool.get("name")) for tool in request.tools) if options.references else frozenset[str]()
+        turns = self._folder.fold(request, thinking=options.old_thinking != "left_out", references=names)
         thinking, max_tokens = _thinking(request, model, turns, cap)
         if options.old_thinking == "droppable" and thinking is not None and thinking["type"] == "adaptive":
             thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
@@ -80,48 +85,52 @@ class RequestBuilder:
             rest["tool_choice"] = choice
         if request.temperature is not None and model.accepts_temperature and not _thinks(thinking):
             rest["temperature"] = request.temperature
-        if output := _output_config(request, model):
+        if output := _output_config(request, model, plain=options.plain):
             rest["output_config"] = output
             if "task_budget" in output:
                 betas.add(TASK_BUDGET_BETA)
-        if request.context_edits:
+        if request.context_edits and not options.plain:
             rest["context_management"] = {"edits": list(request.context_edits)}
             betas.add(CONTEXT_EDITS_BETA)
             if any(str(edit.get("type", "")).startswith("compact_") for edit in request.context_edits):
                 betas.add(COMPACT_EDIT_BETA)
-        if options.fast and model.accepts_fast_mode:
+        if options.fast and model.accepts_fast_mode and not options.plain:
             rest["speed"] = "fast"
             betas.add(FAST_MODE_BETA)
-        if options.cache == "1h":
+        if options.cache == "1h" and not options.plain:
             betas.add(LONG_CACHE_BETA)
         return ApiRequest(
             model=request.model,
             body=self._body(request, turns, rest, _mark(options)),
-            betas=tuple(sorted(betas)),
+            betas=() if options.plain else tuple(sorted(betas)),
             max_tokens=max_tokens,
             has_media=bool(turns) and turns[-1].has_media,
         )
 
-    def _body(self, request: ModelRequest, turns: list[Turn], rest: Json, mark: bytes) -> bytes:
+    def _body(self, request: ModelRequest, turns: list[FoldedMessage], rest: Json, mark: bytes) -> bytes:
         """Prefix first (model, tools, system, messages), then what may change from call to call."""
-        messages = _messages(turns, mark)
+        if request.forked and len(turns) == 1:
+            mark = b""  # it begins a conversation that nobody goes on with
+        messages = _messages(turns, b"" if request.unshared else mark, forked=request.forked)
         # Head and tail join the first and last message, so that a long conversation is copied once and not twice.
-        messages[0] = self._head_of(request, mark) + messages[0]
+        # What a search loaded is named where that happened: its definition stays out of the cached prefix.
+        deferred = frozenset(name for turn in turns for name in turn.references)
+        messages[0] = self._head_of(request, mark, deferred) + messages[0]
         messages[-1] = b"".join([messages[-1], b"],", orjson.dumps(rest)[1:]])
         return b",".join(messages)
 
-    def _head_of(self, request: ModelRequest, mark: bytes) -> bytes:
+    def _head_of(self, request: ModelRequest, mark: bytes, deferred: frozenset[str]) -> bytes:
         """Everything before the first message; the same for all calls of a turn, and worth remembering."""
         if self._head is not None:
-            old, with_mark, head = self._head
+            old, with_mark, without, head = self._head
             if (
-                (old.model, with_mark) == (request.model, mark)
+                (old.model, with_mark, without) == (request.model, mark, deferred)
                 and old.tools is request.tools
                 and old.system == request.system
             ):
                 return head
-        head = _head(request, mark)
-        self._head = (replace(request, messages=()), mark, head)
+        head = _head(request, mark, deferred)
+        self._head = (replace(request, messages=()), mark, deferred, head)
         return head
 
 
@@ -131,11 +140,12 @@ def build(
     return RequestBuilder().build(request, model, options, cap=cap)
 
 
-def _head(request: ModelRequest, mark: bytes) -> bytes:
+def _head(request: ModelRequest, mark: bytes, deferred: frozenset[str]) -> bytes:
     parts = [b'{"model":', orjson.dumps(request.model)]
     if request.tools:
-        tools = [encoded(tool) for tool in request.tools]
-        last = max((at for at, tool in enumerate(request.tools) if not tool.get("defer_loading")), default=-1)
+        defined = [{**tool, "defer_loading": True} if tool.get("name") in deferred else tool for tool in request.tools]
+        tools = [encoded(tool) for tool in defined]
+        last = max((at for at, tool in enumerate(defined) if not tool.get("defer_loading")), default=-1)
         if last >= 0:
             tools[last] = _marked(tools[last], mark)
         parts += [b',"tools":[', b",".join(tools), b"]"]
@@ -147,7 +157,7 @@ def _head(request: ModelRequest, mark: bytes) -> bytes:
     return b"".join([*parts, b',"messages":['])
 
 
-def _messages(turns: list[Turn], mark: bytes) -> list[bytes]:
+def _messages(turns: list[FoldedMessage], mark: bytes, *, forked: bool) -> list[bytes]:
     out = [turn.whole for turn in turns] or [b""]
     if not turns or not mark:
         return out
@@ -155,8 +165,9 @@ def _messages(turns: list[Turn], mark: bytes) -> list[bytes]:
     # The one before the last message of the same author is where the previous request put its last mark: a hit there
     # is certain, however many blocks a batch of tools has put in between.
     before = next((at for at in range(last - 1, -1, -1) if turns[at].role == "user"), None)
-    for at in (last,) if before is None else (last, before):
-        out[at] = turns[at].marked(mark)
+    for at in (None if forked else last, before):
+        if at is not None:
+            out[at] = turns[at].marked(mark)
     return out
 
 
@@ -174,7 +185,9 @@ def _marked(block: bytes, mark: bytes) -> bytes:
     return block[:-1] + mark if mark else block
 
 
-def _thinking(request: ModelRequest, model: ModelInfo, turns: list[Turn], cap: int | None) -> tuple[Json | None, int]:
+def _thinking(
+    request: ModelRequest, model: ModelInfo, turns: list[FoldedMessage], cap: int | None
+) -> tuple[Json | None, int]:
     """The thinking config in the form this model takes, and max_tokens with room for it."""
     asked = request.max_tokens or model.default_max_tokens
     limit = min(model.max_output_tokens, cap or model.max_output_tokens)
@@ -234,11 +247,11 @@ def _tool_choice(request: ModelRequest, model: ModelInfo, thinking: Json | None)
     return dict(choice)
 
 
-def _output_config(request: ModelRequest, model: ModelInfo) -> Json:
+def _output_config(request: ModelRequest, model: ModelInfo, *, plain: bool) -> Json:
     config: Json = {}
     if request.effort is not None and model.accepts_effort:
         config["effort"] = request.effort
-    if request.task_budget_remaining is not None:
+    if request.task_budget_remaining is not None and not plain:
         remaining = max(0, request.task_budget_remaining)
         total = request.task_budget_total or remaining
         config["task_budget"] = {"type": "tokens", "total": max(total, remaining), "remaining": remaining}

@@ -9,7 +9,9 @@
 6. A call refused for being fast goes on at standard speed, and fast mode rests for a while.
 7. A thinking block of an earlier answer that is no longer taken (its conversation was reduced, its account changed) is
    sent with leave to drop it, and if that is refused too, not at all; remembered for that model.
-8. Persistent mode: no end of retries, waits of up to 30 minutes, a heartbeat every 30 seconds.
+8. A refusal that names a feature the endpoint does not know (caching, thinking, effort, betas): the call goes out again
+   without it at once, which is said, and remembered for that model (`lacking`).
+9. Persistent mode: no end of retries, waits of up to 30 minutes, a heartbeat every 30 seconds.
 
 Every wait is announced before it begins. The same rules hold for an answer that breaks after a content block has been
 shown, but whether it is withdrawn is for the engine to say: `StreamInterrupted` carries the tries so far, the engine
@@ -22,6 +24,7 @@ from dataclasses import dataclass, field, replace
 
 from assent.model.clock import Clock
 from assent.model.failures import CallFailed, as_model_error, overflow, rejects_fast_mode, rejects_thinking
+from assent.model.lacking import WORDS, Feature, Lacking
 from assent.model.policy import RetryPolicy
 from assent.model.requests import OldThinking
 from assent.types.errors import FallbackTriggered, ModelError, StreamInterrupted
@@ -66,6 +69,7 @@ class Try:
     cap: int | None = None  # of max_tokens
     fast: bool = False
     old_thinking: OldThinking = "sent"
+    lacking: frozenset[Feature] = frozenset()
 
 
 Attempt = Callable[[Try], AsyncGenerator[ModelEvent, None]]
@@ -81,14 +85,21 @@ async def with_retry(
     renew: Callable[[], Awaitable[None]],
     fast: FastMode,
     care: ThinkingCare | None = None,
+    lacking: Lacking | None = None,
 ) -> AsyncGenerator[ModelEvent, None]:
     tries = request.after or Tries()
     care = care or ThinkingCare()
+    lacking = lacking or Lacking()
     while True:
         if tries.wait is not None:
             async for event in _waited(tries, tries.wait, request, clock, policy):
                 yield event
-        this = Try(cap=tries.cap, fast=fast.on(clock.now()), old_thinking=care.of(request.model))
+        this = Try(
+            cap=tries.cap,
+            fast=fast.on(clock.now()),
+            old_thinking=care.of(request.model),
+            lacking=lacking.of(request.model),
+        )
         try:
             async with aclosing(attempt(this)) as events:
                 async for event in events:
@@ -99,6 +110,10 @@ async def with_retry(
         if this.fast and rejects_fast_mode(failure):
             fast.resting_until = clock.now() + max(policy.fast_mode_rest, failure.retry_after or 0.0)
             yield Notice(level="info", text=f"Fast mode is not to be had now ({failure}); going on at standard speed.")
+            tries = replace(tries, wait=None)
+        elif not rejects_thinking(failure) and (feature := lacking.learn(request.model, failure, this.lacking)):
+            said = f"{request.model} takes no {WORDS[feature]} here; going on without it. ({failure})"
+            yield Notice(level="info", text=said[:500])
             tries = replace(tries, wait=None)
         else:
             tries = await _next(tries, failure, this, request, clock, policy, renew, care)

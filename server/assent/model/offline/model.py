@@ -8,10 +8,10 @@ import hashlib
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, cast
 
-from assent.model.offline import streaming, structured, summaries
-from assent.model.offline.history import History, read_history
+from assent.model.offline import offline_summaries, streaming, structured
+from assent.model.offline.offline_history import OfflineHistory, read_history
 from assent.model.offline.phrases import understand
-from assent.model.offline.plans import Call, carry_out
+from assent.model.offline.plans import PlannedCall, carry_out
 from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id
 from assent.types.messages import AssistantMessage
@@ -37,13 +37,13 @@ def answer(request: ModelRequest) -> list[Json]:
         case "main" | "subagent":
             return _next(history, request)
         case "compact":
-            return [text_block(summaries.of_conversation(history))]
+            return [text_block(offline_summaries.of_conversation(history))]
         case "collapse":
-            return [text_block(summaries.of_stretch(history.prompt))]
+            return [text_block(offline_summaries.of_stretch(history.prompt))]
         case "title":
-            return [text_block(summaries.title(history))]
+            return [text_block(offline_summaries.title(history))]
         case "summary":
-            return [text_block(summaries.of_calls(history.prompt))]
+            return [text_block(offline_summaries.of_calls(history.prompt))]
         case "classifier":
             return [text_block("ask")]  # judging what is safe is not for a program that follows phrases
         case "hook":
@@ -52,7 +52,7 @@ def answer(request: ModelRequest) -> list[Json]:
             return [text_block("NONE")]
 
 
-def _next(history: History, request: ModelRequest) -> list[Json]:
+def _next(history: OfflineHistory, request: ModelRequest) -> list[Json]:
     tools = {str(tool.get("name")): tool for tool in request.tools}
     if history.nudged:
         return _finished(NOTHING_MORE, history, tools)
@@ -68,14 +68,14 @@ def _next(history: History, request: ModelRequest) -> list[Json]:
     return _calling(call, history, request)
 
 
-def _calling(call: Call, history: History, request: ModelRequest) -> list[Json]:
+def _calling(call: PlannedCall, history: OfflineHistory, request: ModelRequest) -> list[Json]:
     said = f"{HELLO}\n\n{call.say}".strip() if history.first else call.say
     number = sum(isinstance(each, AssistantMessage) for each in request.messages)
     use: Json = {"type": "tool_use", "id": _tool_id(request, number), "name": call.tool, "input": call.input}
     return [text_block(said), use] if said else [use]
 
 
-def _finished(words: str, history: History, tools: dict[str, Any]) -> list[Json]:
+def _finished(words: str, history: OfflineHistory, tools: dict[str, Any]) -> list[Json]:
     if "StructuredOutput" in tools and not any(each.tool == "StructuredOutput" for each in history.exchanges):
         schema = cast("Json", tools["StructuredOutput"].get("input_schema") or {})
         made = structured.instance(schema, words)

@@ -27,7 +27,7 @@ _DEFINED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SourceChange:
     old: str
     new: str
 
@@ -63,7 +63,7 @@ def explained(path: str, text: str) -> str:
     return "\n".join([*told, "", "That is what I can tell from its shape; I cannot judge what it means."])
 
 
-def with_docstring(path: str, text: str, name: str) -> Change | str:
+def with_docstring(path: str, text: str, name: str) -> SourceChange | str:
     """The edit that adds a docstring, or words on why there is none."""
     if not path.endswith(".py"):
         return f"I can write docstrings for Python only, and `{name}` is in {path}."
@@ -84,7 +84,7 @@ def with_docstring(path: str, text: str, name: str) -> Change | str:
     if text.count(old) > 1:
         return f"`{name}` is defined more than once in {path}; I do not know which you mean."
     words = name.strip("_").replace("_", " ")
-    return Change(old, f'{old}\n{indent}"""{words[:1].upper()}{words[1:]}."""')
+    return SourceChange(old, f'{old}\n{indent}"""{words[:1].upper()}{words[1:]}."""')
 
 
 def test_path(path: str) -> str:
@@ -119,9 +119,11 @@ def test_command(files: set[str]) -> str | None:
         return "cargo test"
     if "go.mod" in files:
         return "go test ./..."
-    if any(PurePosixPath(file).name.startswith("test_") and file.endswith(".py") for file in files):
-        return "python3 -m unittest"
     return None
+
+
+def python_tests(files: set[str]) -> bool:
+    return any(PurePosixPath(file).name.startswith("test_") and file.endswith(".py") for file in files)
 
 
 def tail(text: str, lines: int) -> str:

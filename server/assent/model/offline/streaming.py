@@ -9,7 +9,7 @@ import anyio.lowlevel
 import orjson
 
 from assent.model.catalog import OFFLINE_MODEL
-from assent.model.stream import Answer
+from assent.model.streaming.stream import StreamedMessage
 from assent.types.blocks import Json
 from assent.types.messages import CompactBoundary, ConversationMessage
 from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
@@ -21,7 +21,7 @@ async def stream(
     blocks: list[Json], request: ModelRequest, *, message_id: str, ids: Callable[[], str], pace: float
 ) -> AsyncGenerator[ModelEvent, None]:
     """`pace` is seconds between deltas, for people who watch; 0 only lets others run in between."""
-    answer = Answer(ModelInfo(id=request.model), new_id=ids, now=time.time)
+    answer = StreamedMessage(ModelInfo(id=request.model), new_id=ids, now=time.time)
     for event in _events(blocks, request, message_id):
         for out in answer.take(event):
             yield out

@@ -1,0 +1,1 @@
+"""Model calls beside the conversation: the classifier, summaries of tool batches, memory notes, MCP sampling."""
