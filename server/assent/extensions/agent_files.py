@@ -13,10 +13,17 @@ from typing import Any, cast, get_args
 import orjson
 
 from assent.extensions.agents import AgentDefinition, MemoryScope
-from assent.extensions.definitions import MarkdownFile, Notice, Origin
+from assent.extensions.definitions import FileNotice, MarkdownFile, Origin
 from assent.types.permissions import MODES, Mode
 
 _MODE_NAMES = {mode.casefold(): mode for mode in MODES} | {"manual": "default"}
+_NOT_OF_PLUGINS = ("hooks", "mcpServers", "mcp-servers", "permissionMode")
+_IGNORED = {
+    "handoffs": "nothing offers the next agent when one is done; let the agent that started it start that one",
+    "target": "the agent is offered here, whichever program it was written for",
+    "argument-hint": "only the model starts agents, with a task in its own words",
+    "user-invocable": "only the model starts agents; `disable-model-invocation` keeps it from that",
+}
 _COPILOT_TOOLS = {
     "read": ("Read",),
     "edit": ("Edit", "Write", "MultiEdit", "NotebookEdit"),
@@ -30,10 +37,14 @@ _COPILOT_TOOLS = {
     "todos": ("TodoWrite",),
     "agent": ("Agent",),
     "codebase": ("Grep", "Glob", "Read"),
+    "editFiles": ("Edit", "Write", "MultiEdit", "NotebookEdit"),
+    "runInTerminal": ("Bash", "BashOutput", "KillShell"),
+    "problems": ("Diagnostics",),
+    "usages": ("References", "Definition"),
 }
 
 
-def agent_of(file: MarkdownFile, origin: Origin) -> tuple[AgentDefinition | None, list[Notice]]:
+def agent_of(file: MarkdownFile, origin: Origin) -> tuple[AgentDefinition | None, list[FileNotice]]:
     notices = file.notices()
     front, path = file.front, PurePath(file.path)
     of_copilot = ".github" in path.parts or ".copilot" in path.parts or path.name.endswith(".agent.md")
@@ -42,14 +53,14 @@ def agent_of(file: MarkdownFile, origin: Origin) -> tuple[AgentDefinition | None
         name = path.name.removesuffix(".md").removesuffix(".agent")
     line = front.lines.get("name", 1)
     if problem := _name_problem(name):
-        return None, [*notices, Notice(file=file.path, line=line, text=problem)]
+        return None, file.left_out(problem, line)
     description = " ".join(front.text("description").split())
     if not description:
         text = "has no description, so nobody could know when to use the agent; it is left out"
-        return None, [*notices, Notice(file=file.path, line=1, text=text)]
+        return None, file.left_out(text, 1)
 
     def wrong(key: str, words: str) -> None:
-        notices.append(Notice(file=file.path, line=front.lines.get(key), text=words))
+        notices.append(FileNotice(file=file.path, line=front.lines.get(key), text=words))
 
     mode: Mode | None = None
     said = front.text("permissionMode")
@@ -57,6 +68,9 @@ def agent_of(file: MarkdownFile, origin: Origin) -> tuple[AgentDefinition | None
         mode = cast("Mode | None", _MODE_NAMES.get(said.casefold()))
         if mode is None:
             wrong("permissionMode", f"{said!r} is not a permission mode; the agent has its parent's")
+    if origin.scope == "plugin":
+        for key in (each for each in _NOT_OF_PLUGINS if each in front.fields):
+            wrong(key, f"{key} does not count in an agent of a plugin; put a copy of the agent into your own agents")
     memory = front.text("memory")
     if memory and memory not in get_args(MemoryScope):
         wrong("memory", f"memory must be user, project or local, not {memory!r}")
@@ -71,12 +85,19 @@ def agent_of(file: MarkdownFile, origin: Origin) -> tuple[AgentDefinition | None
     tools = front.names("tools")
     trusted_parts = origin.scope != "plugin"
     hooks = front.fields.get("hooks")
+    if hooks is not None and not isinstance(hooks, dict):
+        wrong("hooks", "hooks must be a map from events to lists, as in the settings; they are left out")
+    servers = _servers(front.fields.get("mcpServers", front.fields.get("mcp-servers"))) if trusted_parts else ()
+    if any(not isinstance(server, str | dict) for server in servers):
+        key = "mcpServers" if "mcpServers" in front.fields else "mcp-servers"
+        wrong(key, "an entry must be the name of a server, or a map from a name to its configuration; it is left out")
+        servers = tuple(cast("Any", server) for server in servers if isinstance(server, str | dict))
     model = _model(front.fields.get("model"), front.text("model"))
     agent = AgentDefinition(
         name=name,
         description=description,
         prompt=front.body.strip(),
-        tools=_tools(tools) if of_copilot and tools is not None else tools,
+        tools=copilot_tools(tools) if of_copilot and tools is not None else tools,
         disallowed_tools=front.names("disallowedTools") or (),
         model=model,
         max_turns=turns,
@@ -85,14 +106,20 @@ def agent_of(file: MarkdownFile, origin: Origin) -> tuple[AgentDefinition | None
         effort=front.text("effort") or None,
         permission_mode=mode,
         skills=front.names("skills") or (),
-        mcp_servers=_servers(front.fields.get("mcpServers", front.fields.get("mcp-servers"))) if trusted_parts else (),
+        mcp_servers=servers,
         hooks=hooks if isinstance(hooks, dict) and trusted_parts else {},
         memory=cast("MemoryScope | None", memory or None),
         background=front.flag("background"),
         isolation="worktree" if isolation == "worktree" else None,
         agents=_started(tools, front.names("agents")),
         initial_prompt=front.text("initialPrompt"),
+        color=front.text("color"),
         model_invocable=not front.flag("disable-model-invocation"),
+        ignored=tuple(
+            FileNotice(file=file.path, line=front.lines.get(key), text=f"{key} is ignored: {why}", kind="agents")
+            for key, why in _IGNORED.items()
+            if key in front.fields
+        ),
     )
     return agent, notices
 
@@ -131,9 +158,15 @@ def _servers(value: object) -> tuple[Any, ...]:
     return (value,) if isinstance(value, str) else ()
 
 
-def _tools(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Copilot's names for groups of tools as ours."""
-    return tuple(tool for name in names for tool in _COPILOT_TOOLS.get(name, (name,)))
+def copilot_tools(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Copilot's names for tools and groups of them as ours; `search/codebase` is of the group `search`."""
+    found: list[str] = []
+    for name in names:
+        group, slash, tool = name.partition("/")
+        of_group = _COPILOT_TOOLS.get(group, ()) if slash else ()
+        known = _COPILOT_TOOLS.get(tool if of_group else name) or of_group
+        found += known if known and not slash else (*known, name)  # a server may be called as a group is
+    return tuple(dict.fromkeys(found))
 
 
 def _started(tools: tuple[str, ...] | None, agents: tuple[str, ...] | None) -> tuple[str, ...]:

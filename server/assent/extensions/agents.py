@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assent.extensions.definitions import BUILT_IN as OURS
-from assent.extensions.definitions import Origin
+from assent.extensions.definitions import FileNotice, Origin
 from assent.types.permissions import Mode
 
 MemoryScope = Literal["user", "project", "local"]
@@ -42,14 +42,28 @@ class AgentDefinition:
     background: bool = False
     isolation: Literal["worktree"] | None = None
     agents: tuple[str, ...] = ()  # which agents it may start; none by itself
-    initial_prompt: str = ""
+    initial_prompt: str = ""  # stands before the task
+    color: str = ""  # for editors
     model_invocable: bool = True
     withheld: str = ""  # why it cannot be used
+    ignored: tuple[FileNotice, ...] = ()  # fields that other tools know and that mean nothing here
+
+    def forbids(self, tool: str) -> bool:
+        return any(names_tool(pattern, tool) for pattern in self.disallowed_tools)
 
     def may_use(self, tool: str) -> bool:
-        if any(_names(pattern, tool) for pattern in self.disallowed_tools):
-            return False
-        return self.tools is None or any(_names(pattern, tool) for pattern in self.tools)
+        return not self.forbids(tool) and (
+            self.tools is None or any(names_tool(pattern, tool) for pattern in self.tools)
+        )
+
+    def covers_any(self, pattern: str, tools: Iterable[str]) -> bool:
+        """Whether an entry of `tools` names anything there is."""
+        return any(names_tool(pattern, tool) for tool in tools)
+
+
+def named_server(server: str, tool: str) -> bool:
+    """Whether the tool belongs to this MCP server."""
+    return tool.startswith(f"mcp__{server}__")
 
 
 def narrowed(parent: Mode, wanted: Mode | None) -> Mode:
@@ -59,7 +73,7 @@ def narrowed(parent: Mode, wanted: Mode | None) -> Mode:
     return wanted
 
 
-def _names(pattern: str, tool: str) -> bool:
+def names_tool(pattern: str, tool: str) -> bool:
     """Whether an entry of `tools` covers a tool: by its name, by its server, or all with `*`."""
     head = pattern.split("(", 1)[0].strip()
     if head in ("*", tool) or (head == "Task" and tool == "Agent"):

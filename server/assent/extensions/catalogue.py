@@ -13,15 +13,15 @@ thing was approved. Reading happens in a thread; unchanged files are not read ag
 
 from __future__ import annotations
 
+import os
 import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from assent.extensions import agent_files, agents, output_styles
 from assent.extensions.agents import AgentDefinition
-from assent.extensions.definitions import MarkdownFile, Notice, Origin, Scope, Shelf
+from assent.extensions.definitions import FileNotice, MarkdownFile, Origin, Scope, Shelf, Stamp
 from assent.extensions.output_styles import OutputStyle
 from assent.extensions.places import (
     IN_PROJECT,
@@ -32,9 +32,8 @@ from assent.extensions.places import (
     skill_files,
     user_places,
 )
-from assent.extensions.prompt_files import PromptFile, command_of, skill_of
+from assent.extensions.prompt_files import PromptFile, command_of, named_scripts, skill_of
 
-FRESH_SECONDS = 1.0
 NOT_TRUSTED = "this folder is not trusted"
 NOT_APPROVED = "what it runs or permits was not approved yet"
 
@@ -54,7 +53,7 @@ class Activation:
 
 
 class Trust(Protocol):
-    """The user's word on a folder."""
+    """The user's word on a folder. It does not change: another word is another object, and equal ones say the same."""
 
     @property
     def trusted(self) -> bool: ...
@@ -67,7 +66,7 @@ class Catalogue:
     skills: tuple[PromptFile, ...] = ()
     agents: tuple[AgentDefinition, ...] = agents.BUILT_IN
     styles: tuple[OutputStyle, ...] = output_styles.BUILT_IN
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[FileNotice, ...] = ()
     activations: tuple[Activation, ...] = ()  # of the project, approved or not
 
     @property
@@ -83,10 +82,22 @@ class Catalogue:
         return next((each for each in self.styles if each.name.casefold() == wanted and not each.withheld), None)
 
 
-@dataclass(slots=True)
+class _Seen(NamedTuple):
+    """One file of one place, as it was when it was looked at."""
+
+    place: Place
+    path: str
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
+    """A catalogue and everything it was made of."""
+
     catalogue: Catalogue
-    at: float
+    seen: list[_Seen]
+    notices: list[FileNotice]
+    trust: Trust
 
 
 class Catalogues:
@@ -98,52 +109,55 @@ class Catalogues:
         *,
         plugins: Callable[[], Sequence[Place]] = lambda: (),
         reserved: Iterable[str] = (),
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._around = around
         self._plugins = plugins
         self._reserved = frozenset(reserved)
-        self._clock = clock
         self._shelf = Shelf()
-        self._made: dict[tuple[str, Origin], tuple[tuple[int, int], Definition | None, list[Notice]]] = {}
-        self._known: dict[tuple[str, str], _Known] = {}
+        self._made: dict[tuple[str, Origin], tuple[Stamp, Definition | None, list[FileNotice]]] = {}
+        self._known: dict[tuple[str, ...], _Known] = {}  # by folder, and the folders of skills below it that count
         self._lock = threading.Lock()
 
     def load(self, cwd: str, trust: Trust, *, nested: str = "") -> Catalogue:
-        """As the files are now. With `nested`, also the folders of skills between the working directory and there."""
+        """As the files are now: the very same object while nothing changed. With `nested`, also the folders of skills
+        between the working directory and there."""
         with self._lock:
-            places = [*user_places(self._around), *project_places(cwd, self._around.home), *self._plugins()]
-            places += _nested_places(cwd, nested)
-            catalogue = self._read(places, trust)
-            self._known[cwd, nested] = _Known(catalogue, self._clock())
-            return catalogue
-
-    def latest(self, cwd: str, trust: Trust) -> Catalogue:
-        """As they were a moment ago, which costs nothing, or as they are now."""
-        known = self._known.get((cwd, ""))
-        if known is not None and self._clock() - known.at < FRESH_SECONDS:
+            beside = _nested_places(cwd, nested)
+            places = [*user_places(self._around), *project_places(cwd, self._around.home), *self._plugins(), *beside]
+            notices: list[FileNotice] = []
+            seen = list(self._look(places, notices))
+            key = (cwd, *(place.folder for place in beside))
+            known = self._known.get(key)
+            if known is None or (known.seen, known.notices, known.trust) != (seen, notices, trust):
+                catalogue = self._read(seen, list(notices), trust)
+                known = self._known[key] = _Known(catalogue, seen, notices, trust)
             return known.catalogue
-        return self.load(cwd, trust)
 
-    def forget(self) -> None:
-        """Trust or plugins changed: what was withheld may not be any more."""
-        self._known.clear()
+    def _look(self, places: Sequence[Place], notices: list[FileNotice]) -> Iterator[_Seen]:
+        for place in places:
+            wrong: list[FileNotice] = []
+            for path in skill_files(place, wrong) if place.kind == "skills" else markdown_files(place, wrong):
+                stamp = self._shelf.stamp(path)
+                if isinstance(stamp, FileNotice):
+                    wrong.append(stamp)
+                elif stamp is not None:
+                    yield _Seen(place, path, stamp)
+            notices += _of_kind(place, wrong)
 
-    def _read(self, places: Sequence[Place], trust: Trust) -> Catalogue:
-        notices: list[Notice] = []
+    def _read(self, looked: Sequence[_Seen], notices: list[FileNotice], trust: Trust) -> Catalogue:
         found: dict[str, list[Any]] = {"commands": [], "skills": [], "agents": [], "output-styles": []}
         seen: set[tuple[int, int]] = set()
-        for place in places:
-            paths = skill_files(place, notices) if place.kind == "skills" else markdown_files(place, notices)
-            for path in paths:
-                origin = Origin(scope=place.scope, file=path, folder=place.folder, plugin=place.plugin)
-                file = self._shelf.read(path)
-                if isinstance(file, Notice):
-                    notices.append(file)
-                elif file is not None and file.identity not in seen:
-                    seen.add(file.identity)
-                    definition = self._definition(place, file, origin, notices)
-                    found[place.kind] += [definition] if definition is not None else []
+        for each in looked:
+            place, file = each.place, self._shelf.read(each.path, each.stamp)
+            if isinstance(file, FileNotice):
+                notices += _of_kind(place, [file])
+            elif file.identity not in seen:
+                seen.add(file.identity)
+                origin = Origin(
+                    scope=place.scope, file=each.path, folder=place.folder, plugin=place.plugin, nested=place.nested
+                )
+                definition = self._definition(place, file, origin, notices)
+                found[place.kind] += [definition] if definition is not None else []
         activations: dict[Activation, None] = {}
 
         def judged(definition: D) -> D:
@@ -166,19 +180,45 @@ class Catalogues:
             activations=tuple(activations),
         )
 
-    def _definition(self, place: Place, file: MarkdownFile, origin: Origin, notices: list[Notice]) -> Definition | None:
+    def _definition(
+        self, place: Place, file: MarkdownFile, origin: Origin, notices: list[FileNotice]
+    ) -> Definition | None:
         key = (file.path, origin)
         made = self._made.get(key)
         if made is None or made[0] != file.stamp:
             definition, wrong = _READERS[place.kind](file, origin)
             if definition is not None and place.plugin:
-                definition = replace(definition, name=f"{place.plugin}:{definition.name}")
-            made = self._made[key] = (file.stamp, definition, wrong)
+                definition = replace(definition, name=":".join((place.plugin, *_below(place, file), definition.name)))
+            if isinstance(definition, PromptFile) and definition.kind == "skill":
+                wrong = [*wrong, *_missing_scripts(definition)]
+            made = self._made[key] = (file.stamp, definition, _of_kind(place, wrong))
         notices += made[2]
         return made[1]
 
 
-_READERS: dict[str, Callable[[MarkdownFile, Origin], tuple[Definition | None, list[Notice]]]] = {
+def _of_kind(place: Place, notices: Iterable[FileNotice]) -> list[FileNotice]:
+    return [replace(notice, kind=place.kind) for notice in notices]
+
+
+def _below(place: Place, file: MarkdownFile) -> Sequence[str]:
+    """The folders of a plugin's agents that an agent lies in: they are part of its name."""
+    if place.kind != "agents" or not file.path.startswith(f"{place.folder}/"):
+        return ()
+    return file.path[len(place.folder) + 1 :].split("/")[:-1]
+
+
+def _missing_scripts(skill: PromptFile) -> list[FileNotice]:
+    """What a skill names and does not have: better told before the model looks for it."""
+    return [
+        FileNotice(
+            file=skill.origin.file, line=line, text=f"names {path}, which is not there; the skill works without it"
+        )
+        for path, line in named_scripts(skill)
+        if not os.path.lexists(f"{skill.folder}/{path}")
+    ]
+
+
+_READERS: dict[str, Callable[[MarkdownFile, Origin], tuple[Definition | None, list[FileNotice]]]] = {
     "commands": command_of,
     "skills": skill_of,
     "agents": agent_files.agent_of,
@@ -188,13 +228,18 @@ _SKILL_ORDER: tuple[Scope, ...] = ("built-in", "user", "project", "plugin")
 
 
 def _judged(definition: D, trust: Trust, activations: dict[Activation, None]) -> D:
-    """The definition as it may be used: what a project brings counts only as far as the user approved it."""
+    """The definition as it may be used: what a project brings counts only as far as the user approved it.
+
+    Nobody could be shown what lies further down: as with instructions there, trust in the project covers what only
+    says something, and nothing else.
+    """
     origin = definition.origin
     if origin.scope != "project":
         return definition
     says = Activation(kind="definitions", name=origin.folder, value="offers what it defines", file=origin.folder)
-    activations[says] = None
-    if not trust.trusted or not trust.approves(says):
+    if not origin.nested:
+        activations[says] = None
+    if not trust.trusted or not (origin.nested or trust.approves(says)):
         withheld = NOT_TRUSTED
     else:
         withheld = ""
@@ -243,7 +288,8 @@ def _nested_places(cwd: str, path: str) -> list[Place]:
     parts = path[len(cwd) + 1 :].split("/")[:-1]
     folders = [f"{cwd}/{'/'.join(parts[: depth + 1])}" for depth in range(len(parts))]
     return [
-        Place(kind="skills", folder=f"{folder}/{name}", scope="project", bound=cwd)
+        Place(kind="skills", folder=f"{folder}/{name}", scope="project", bound=cwd, nested=True)
         for folder in reversed(folders)
         for name in IN_PROJECT["skills"]
+        if os.path.isdir(f"{folder}/{name}")  # noqa: PTH112 -- asked for every folder above a touched file
     ]

@@ -22,8 +22,11 @@ class CommandHost(Protocol):
     @property
     def mode(self) -> Mode: ...
     @property
-    def commands(self) -> Sequence[Command]: ...
-    def set_model(self, model: str) -> None: ...
+    def commands(self) -> Sequence[SlashCommand]: ...
+    async def set_model(self, model: str) -> str:
+        """Change it; why not, where a hook or a person refused."""
+        ...
+
     def set_mode(self, mode: Mode) -> None: ...
     async def clear(self) -> None: ...
     async def compact(self, instructions: str) -> str:
@@ -41,11 +44,14 @@ class Expansion:
 
     blocks: tuple[Block, ...]
     model: str | None = None
-    allowed_tools: tuple[str, ...] | None = None
+    effort: str | None = None
+    allowed_tools: tuple[str, ...] | None = None  # the only ones; None: all
+    disallowed_tools: tuple[str, ...] = ()
+    agent: str = ""  # it works in a context of its own, as this agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class SlashCommand:
     """Exactly one of `run` and `expand` is set."""
 
     name: str
@@ -55,9 +61,10 @@ class Command:
     run: Callable[[str, CommandHost], Awaitable[str]] | None = None
     expand: Callable[[str], Awaitable[Expansion]] | None = None
     hidden: bool = False
+    source: str = "built-in"  # where it comes from, for hooks: user, project, plugin, mcp
 
 
-def find(commands: Iterable[Command], name: str) -> Command | None:
+def find(commands: Iterable[SlashCommand], name: str) -> SlashCommand | None:
     return next((command for command in commands if name == command.name or name in command.aliases), None)
 
 
@@ -88,6 +95,9 @@ async def _context(_arguments: str, host: CommandHost) -> str:
 async def _cost(_arguments: str, host: CommandHost) -> str:
     cost = host.cost()
     lines = [f"This session has cost ${cost['totalCostUsd']:.4f}.", ""]
+    if lost := cost.get("unreported"):
+        calls = "1 call was" if lost == 1 else f"{lost} calls were"
+        lines.insert(1, f"{calls} cut off by a crash before the endpoint said what it cost; that is not in the sum.")
     for model, used in cast("dict[str, Json]", cost["byModel"]).items():
         lines.append(
             f"- {model}: ${used['costUsd']:.4f}; {used['input']:,} in, {used['output']:,} out, "
@@ -99,7 +109,8 @@ async def _cost(_arguments: str, host: CommandHost) -> str:
 async def _model(arguments: str, host: CommandHost) -> str:
     if not arguments:
         return f"The model is {host.model}. `/model NAME` changes it."
-    host.set_model(arguments.split()[0])
+    if refused := await host.set_model(arguments.split()[0]):
+        return refused
     return f"The model is now {host.model}."
 
 
@@ -129,18 +140,18 @@ async def _status(_arguments: str, host: CommandHost) -> str:
     return "\n".join(f"- {name}: {value}" for name, value in host.status().items())
 
 
-BUILT_IN: tuple[Command, ...] = (
-    Command(name="clear", description="forget the conversation and start afresh", aliases=("new",), run=_clear),
-    Command(
+BUILT_IN: tuple[SlashCommand, ...] = (
+    SlashCommand(name="clear", description="forget the conversation and start afresh", aliases=("new",), run=_clear),
+    SlashCommand(
         name="compact",
         description="replace the conversation by a summary",
         argument_hint="[what to keep in mind]",
         run=_compact,
     ),
-    Command(name="context", description="where the context window goes", run=_context),
-    Command(name="cost", description="what this session has cost", run=_cost),
-    Command(name="help", description="this list", run=_help),
-    Command(name="mode", description="show or set the permission mode", argument_hint="[mode]", run=_mode),
-    Command(name="model", description="show or set the model", argument_hint="[name]", run=_model),
-    Command(name="status", description="session, model, mode and servers", run=_status),
+    SlashCommand(name="context", description="where the context window goes", run=_context),
+    SlashCommand(name="cost", description="what this session has cost", run=_cost),
+    SlashCommand(name="help", description="this list", run=_help),
+    SlashCommand(name="mode", description="show or set the permission mode", argument_hint="[mode]", run=_mode),
+    SlashCommand(name="model", description="show or set the model", argument_hint="[name]", run=_model),
+    SlashCommand(name="status", description="session, model, mode and servers", run=_status),
 )

@@ -1,5 +1,6 @@
 """Memory (X): the instruction files that the user and the project want every session to know.
 
+    managed   /etc/claude-code/CLAUDE.md, of whoever manages the machine
     user      ASSENT.md, AGENTS.md, CLAUDE.md of our own folder, ~/.claude/CLAUDE.md, rules of ~/.claude and ~/.copilot
     project   from the root of the file system down to the working directory: ASSENT.md, AGENTS.md, CLAUDE.md,
               .claude/CLAUDE.md, CLAUDE.local.md; inside the repository also rules (`instructions/rules.py`)
@@ -24,9 +25,9 @@ from typing import Literal, Protocol
 import anyio.to_thread
 
 from assent.extensions import frontmatter
-from assent.extensions.instructions import rules
+from assent.extensions.instructions import instruction_rules
 from assent.extensions.instructions.imports import imports, without_comments
-from assent.extensions.instructions.rules import Rule
+from assent.extensions.instructions.instruction_rules import InstructionRule
 from assent.extensions.places import project_folders
 from assent.types.regular_files import read_regular
 
@@ -37,7 +38,7 @@ LARGEST = 5_000_000  # a file beyond that is no notes
 MAX_IMPORTS = 4  # hops from the first file
 CHOSEN = "Rules that may concern the task; Read the file of one that does:"
 
-Reason = Literal["session_start", "nested_traversal", "path_glob_match", "include"]
+Reason = Literal["session_start", "nested_traversal", "path_glob_match", "include", "compact"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class MemoryFile:
 
     path: str
     text: str
-    scope: str  # user, auto, project, local, nested
+    scope: str  # managed, user, auto, project, local, nested
     refused: str = ""  # why it was not read; then there is no text
     line: int | None = None  # where that shows, in an importing file
     kind: str = "notes"  # notes, rule, import, rules (a list of those the model may choose)
@@ -75,7 +76,8 @@ class _Wanted:
 
 class MemoryFiles:
     """Memory on disk. `user_dirs` hold the user's own files; `home` ends the walk up the tree; `auto` says where the
-    notes of a workspace are that Assent took itself; `claude_home` is ~/.claude or wherever it was moved to."""
+    notes of a workspace are that Assent took itself; `claude_home` is ~/.claude or wherever it was moved to; `managed`
+    is the file of whoever manages the machine."""
 
     def __init__(
         self,
@@ -84,13 +86,15 @@ class MemoryFiles:
         home: Path | None = None,
         auto: Callable[[str], Path] | None = None,
         claude_home: Path | None = None,
+        managed: Path | None = None,
     ) -> None:
         self._user_dirs = tuple(user_dirs)
         self._home = home
         self._auto = auto
         self._claude_home = claude_home
+        self._managed = managed
         self._cache: dict[Path, tuple[int, str]] = {}
-        self._rules: dict[str, tuple[str, Rule]] = {}
+        self._rules: dict[str, tuple[str, InstructionRule]] = {}
 
     async def load(self, cwd: str) -> list[MemoryFile]:
         return await anyio.to_thread.run_sync(self.load_now, cwd)
@@ -101,7 +105,8 @@ class MemoryFiles:
     def load_now(self, cwd: str) -> list[MemoryFile]:
         base = Path(cwd)
         inside = _real(base)
-        wanted = [_Wanted(folder / name, "user") for folder in self._user_dirs for name in NAMES]
+        wanted = [_Wanted(self._managed, "managed")] if self._managed is not None else []
+        wanted += [_Wanted(folder / name, "user") for folder in self._user_dirs for name in NAMES]
         if self._claude_home is not None:
             wanted.append(_Wanted(self._claude_home / "CLAUDE.md", "user"))
         if self._auto is not None:
@@ -110,10 +115,10 @@ class MemoryFiles:
             bounds = (_real(folder), inside)
             wanted += [_Wanted(folder / name, _project_scope(name), bounds) for name in IN_FOLDER]
         found = self._read_all(wanted)
-        chosen: list[Rule] = []
+        chosen: list[InstructionRule] = []
         for rule, scope, refused in self._all_rules(cwd):
             if refused:
-                found.append(MemoryFile(path=rule.path, text="", scope=scope, kind="rule", refused=refused))
+                found.append(_as_refused(rule, scope, refused))
             elif rule.when == "always":
                 found.append(_as_file(rule, scope, "session_start"))
             elif rule.when == "chosen":
@@ -137,9 +142,11 @@ class MemoryFiles:
         )
         for each in between:
             for rule, _, refused in self._rules_in(str(each), "nested", cwd):
-                if not refused and rule.when == "always":
+                if refused:
+                    found.append(_as_refused(rule, "nested", refused))
+                elif rule.when == "always":
                     found.append(_as_file(rule, "nested", reason))
-                elif not refused and rule.when == "matching" and rule.covers(path):
+                elif rule.when == "matching" and rule.covers(path):
                     found.append(_as_file(rule, "nested", "path_glob_match"))
         for rule, scope, refused in self._all_rules(cwd):
             if not refused and rule.when == "matching" and rule.covers(path):
@@ -155,7 +162,7 @@ class MemoryFiles:
             folders = folders[: folders.index(self._home)]
         return list(reversed(folders))
 
-    def _all_rules(self, cwd: str) -> Iterable[tuple[Rule, str, str]]:
+    def _all_rules(self, cwd: str) -> Iterable[tuple[InstructionRule, str, str]]:
         if self._claude_home is not None:
             yield from self._rules_of(str(self._claude_home / "rules"), ".md", cwd, "user", "")
         if self._home is not None:
@@ -164,18 +171,20 @@ class MemoryFiles:
         for folder in reversed(folders):
             yield from self._rules_in(folder, "project", folders[-1])
 
-    def _rules_in(self, folder: str, scope: str, bound: str) -> Iterable[tuple[Rule, str, str]]:
-        for name, ending in rules.FOLDERS:
+    def _rules_in(self, folder: str, scope: str, bound: str) -> Iterable[tuple[InstructionRule, str, str]]:
+        for name, ending in instruction_rules.FOLDERS:
             yield from self._rules_of(f"{folder}/{name}", ending, folder, scope, bound)
-        for name in rules.SINGLE:
+        for name in instruction_rules.SINGLE:
             yield from self._one_rule(f"{folder}/{name}", folder, scope, bound)
 
-    def _rules_of(self, folder: str, ending: str, base: str, scope: str, bound: str) -> Iterable[tuple[Rule, str, str]]:
-        for path in rules.rule_paths(folder, ending):
+    def _rules_of(
+        self, folder: str, ending: str, base: str, scope: str, bound: str
+    ) -> Iterable[tuple[InstructionRule, str, str]]:
+        for path in instruction_rules.rule_paths(folder, ending):
             yield from self._one_rule(path, base, scope, bound)
 
-    def _one_rule(self, path: str, base: str, scope: str, bound: str) -> Iterable[tuple[Rule, str, str]]:
-        empty = Rule(path=path, base=base, when="never", text="")
+    def _one_rule(self, path: str, base: str, scope: str, bound: str) -> Iterable[tuple[InstructionRule, str, str]]:
+        empty = InstructionRule(path=path, base=base, when="never", text="")
         try:
             text = self._text(Path(path))
         except (FileNotFoundError, NotADirectoryError):
@@ -189,8 +198,10 @@ class MemoryFiles:
         known = self._rules.get(path)
         if known is None or known[0] is not text or known[1].base != base:
             front = frontmatter.read(text)
-            known = self._rules[path] = (text, rules.rule_of(path, base, front))
+            known = self._rules[path] = (text, instruction_rules.rule_of(path, base, front))
         yield known[1], scope, ""
+        for complaint in known[1].complaints:
+            yield replace(empty, complaints=(complaint,)), scope, complaint.text
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -241,7 +252,7 @@ class MemoryFiles:
         cached = self._cache.get(path)
         if cached is not None and cached[0] == stamp:
             return cached[1]
-        text = read_regular(path, limit=LARGEST).data[:MAX_BYTES].decode("utf-8", "replace")
+        text = read_regular(path, limit=LARGEST).data[:MAX_BYTES].decode("utf-8-sig", "replace")
         self._cache[path] = (stamp, text)
         return text
 
@@ -249,6 +260,7 @@ class MemoryFiles:
 def as_context(files: Iterable[MemoryFile]) -> str:
     """Memory as the model reads it, each file with where it comes from."""
     what = {
+        "managed": "notes of whoever manages this machine",
         "user": "the user's own notes",
         "auto": "notes you took in earlier sessions; they may be out of date",
         "project": "notes of the project",
@@ -265,7 +277,7 @@ def as_context(files: Iterable[MemoryFile]) -> str:
 def refusals(files: Iterable[MemoryFile]) -> tuple[str, ...]:
     """What to tell the user of files that were not read."""
     return tuple(
-        f"{file.path}:{file.line} {file.refused}"
+        f"{file.path}:{file.line}{':' if file.kind == 'rule' else ''} {file.refused}"
         if file.line is not None
         else f"{file.path} is not used as memory: it {file.refused}"
         for file in files
@@ -277,9 +289,14 @@ def _project_scope(name: str) -> str:
     return "local" if name == "CLAUDE.local.md" else "project"
 
 
-def _as_file(rule: Rule, scope: str, reason: Reason) -> MemoryFile:
+def _as_file(rule: InstructionRule, scope: str, reason: Reason) -> MemoryFile:
     text = without_comments(rule.text)
     return MemoryFile(path=rule.path, text=text, scope=scope, kind="rule", reason=reason, globs=rule.patterns)
+
+
+def _as_refused(rule: InstructionRule, scope: str, words: str) -> MemoryFile:
+    line = rule.complaints[0].line if rule.complaints else None
+    return MemoryFile(path=rule.path, text="", scope=scope, kind="rule", refused=words, line=line)
 
 
 def _refused(path: Path, words: str, line: int | None = None) -> MemoryFile:

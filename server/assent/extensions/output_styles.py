@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from assent.extensions.definitions import BUILT_IN as OURS
-from assent.extensions.definitions import MarkdownFile, Notice, Origin
+from assent.extensions.definitions import FileNotice, MarkdownFile, Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +45,11 @@ LEARNING = OutputStyle(
 BUILT_IN = (DEFAULT, EXPLANATORY, LEARNING)
 
 
-def style_of(file: MarkdownFile, origin: Origin) -> tuple[OutputStyle | None, list[Notice]]:
+def style_of(file: MarkdownFile, origin: Origin) -> tuple[OutputStyle | None, list[FileNotice]]:
     front = file.front
     name = front.text("name") or PurePath(file.path).stem
     if not front.body.strip():
-        return None, [*file.notices(), Notice(file=file.path, text="is empty: an output style needs a text")]
+        return None, [*file.notices(), FileNotice(file=file.path, text="is empty: an output style needs a text")]
     style = OutputStyle(
         name=name,
         description=" ".join(front.text("description").split()),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from assent.extensions.definitions import Notice, Scope
+from assent.extensions.definitions import FileNotice, Scope
 
 Kind = Literal["commands", "skills", "agents", "output-styles"]
 KINDS: tuple[Kind, ...] = ("commands", "skills", "agents", "output-styles")
@@ -43,6 +43,7 @@ class Place:
     bound: str = ""
     plugin: str = ""
     files: tuple[str, ...] = ()  # exactly these, instead of what the folder holds
+    nested: bool = False  # below the folder that was opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,25 @@ class Surroundings:
 
     @property
     def claude_home(self) -> str:
-        return os.environ.get("CLAUDE_CONFIG_DIR") or f"{self.home}/.claude"
+        return moved_claude_home() or f"{self.home}/.claude"
+
+
+def moved_claude_home() -> str:
+    """Where CLAUDE_CONFIG_DIR moves ~/.claude; a relative path would be a folder of whoever prepared the project."""
+    moved = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    return moved if moved.startswith("/") else ""
+
+
+def of_project(file: str, cwd: str) -> bool:
+    """Whether a file belongs to the project around a folder, and not to the user: it lies beside or below a folder on
+    the way up, as far as that does not hold the home."""
+    home = Path.home()
+    for folder in (Path(cwd), *Path(cwd).parents):
+        if home.is_relative_to(folder):
+            return False
+        if Path(file).is_relative_to(folder):
+            return True
+    return False
 
 
 def user_places(around: Surroundings) -> list[Place]:
@@ -94,7 +113,7 @@ def project_folders(cwd: str, home: str) -> list[str]:
     return [cwd]
 
 
-def markdown_files(place: Place, notices: list[Notice]) -> Iterator[str]:
+def markdown_files(place: Place, notices: list[FileNotice]) -> Iterator[str]:
     """Every `.md` file of the folder and of its folders; what leads out of the bound is told and left out."""
     if place.files:
         yield from place.files
@@ -120,13 +139,13 @@ def markdown_files(place: Place, notices: list[Notice]) -> Iterator[str]:
                 count += 1
                 if count > MOST:
                     notices.append(
-                        Notice(file=place.folder, text=f"holds more than {MOST} files; the rest is left out")
+                        FileNotice(file=place.folder, text=f"holds more than {MOST} files; the rest is left out")
                     )
                     return
                 yield entry.path
 
 
-def skill_files(place: Place, notices: list[Notice]) -> Iterator[str]:
+def skill_files(place: Place, notices: list[FileNotice]) -> Iterator[str]:
     """The `SKILL.md` of each child of the folder."""
     if place.files:
         yield from place.files
@@ -135,7 +154,7 @@ def skill_files(place: Place, notices: list[Notice]) -> Iterator[str]:
         return
     for count, entry in enumerate(_entries(place.folder)):
         if count >= MOST:
-            notices.append(Notice(file=place.folder, text=f"holds more than {MOST} skills; the rest is left out"))
+            notices.append(FileNotice(file=place.folder, text=f"holds more than {MOST} skills; the rest is left out"))
             return
         if not entry.name.startswith(".") and _inside(entry, place, notices):
             yield f"{entry.path}/SKILL.md"
@@ -149,23 +168,23 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def _folder_inside(place: Place, notices: list[Notice]) -> bool:
+def _folder_inside(place: Place, notices: list[FileNotice]) -> bool:
     """Whether the folder is there, and really where it seems to be."""
     if not os.path.isdir(place.folder):  # noqa: PTH112 -- asked for every place at every load
         return False
     real, bound = os.path.realpath(place.folder), os.path.realpath(place.bound)
     if not place.bound or real == bound or real.startswith(bound + "/"):
         return True
-    notices.append(Notice(file=place.folder, text=f"is a link that leads out of {place.bound}; it is not used"))
+    notices.append(FileNotice(file=place.folder, text=f"is a link that leads out of {place.bound}; it is not used"))
     return False
 
 
-def _inside(entry: os.DirEntry[str], place: Place, notices: list[Notice]) -> bool:
+def _inside(entry: os.DirEntry[str], place: Place, notices: list[FileNotice]) -> bool:
     if not place.bound or not entry.is_symlink():
         return True
     real = os.path.realpath(entry.path)
     bound = os.path.realpath(place.bound)
     if real == bound or real.startswith(bound + "/"):
         return True
-    notices.append(Notice(file=entry.path, text=f"is a link that leads out of {place.bound}; it is not used"))
+    notices.append(FileNotice(file=entry.path, text=f"is a link that leads out of {place.bound}; it is not used"))
     return False

@@ -8,18 +8,24 @@ approved it. Runs nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Literal
 
 import orjson
 
-from assent.extensions.definitions import MarkdownFile, Notice, Origin
+from assent.extensions.agent_files import copilot_tools
+from assent.extensions.definitions import FileNotice, MarkdownFile, Origin
 from assent.extensions.substitution import ShellPart, shell_parts
 
 MAX_LISTED = 1_536  # characters of description and when_to_use in a listing
 _SKILL_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _FIRST_WORDS = 120
+MOST_SCRIPTS = 50  # that are looked for
+_SCRIPT = re.compile(
+    r"\$\{(?:CLAUDE|ASSENT)_SKILL_DIR\}/(?P<own>[\w./-]*\w\.\w{1,5})\b"
+    r"|(?<![\w/.}~-])(?:\./)?(?P<usual>scripts/[\w./-]*\w\.\w{1,5})\b"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +44,11 @@ class PromptFile:
     model: str | None = None
     effort: str | None = None
     allowed_tools: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None  # the only ones there are for it; None: all
     disallowed_tools: tuple[str, ...] = ()
     agent: str = ""
+    agent_line: int | None = None
+    agent_alone: Literal["nothing", "role", "fork"] = "nothing"  # what `agent` does without `context: fork`
     fork: bool = False
     background: bool = False
     model_invocable: bool = True
@@ -47,6 +56,7 @@ class PromptFile:
     paths: tuple[str, ...] = ()
     hooks: dict[str, Any] = field(default_factory=dict[str, Any])
     shell: tuple[ShellPart, ...] = ()
+    powershell: bool = False  # its commands are written for PowerShell
     withheld: str = ""  # why it cannot be used
 
     @property
@@ -58,7 +68,7 @@ class PromptFile:
     @property
     def activates(self) -> str:
         """What it would run or permit, as text to approve; empty for one that only says something."""
-        parts = [f"runs {part.command}" for part in self.shell]
+        parts = [f"runs {part.command}{' in PowerShell' if self.powershell else ''}" for part in self.shell]
         if self.allowed_tools:
             parts.append(f"allows {', '.join(self.allowed_tools)} while it is in use")
         if self.hooks:
@@ -66,7 +76,7 @@ class PromptFile:
         return "\n".join(parts)
 
 
-def command_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, list[Notice]]:
+def command_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, list[FileNotice]]:
     """A command: its name is the file's; `.prompt.md` files of VS Code may name it themselves."""
     notices = file.notices()
     front, path = file.front, PurePath(file.path)
@@ -76,15 +86,22 @@ def command_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, l
     if is_prompt and front.text("name"):
         name = front.text("name").strip().replace(" ", "-")
     if not re.fullmatch(r"[^\W\d_][\w.-]*", name):
-        return None, [*notices, Notice(file=file.path, text=f"{name!r} cannot be the name of a command")]
+        return None, [*notices, FileNotice(file=file.path, text=f"{name!r} cannot be the name of a command")]
     if not front.body.strip():
-        return None, [*notices, Notice(file=file.path, text="is empty: a command needs a text")]
+        return None, [*notices, FileNotice(file=file.path, text="is empty: a command needs a text")]
     in_opencode = ".opencode" in path.parts or "opencode" in path.parts
     description = front.text("description") or _first_words(front.body)
-    return _prompt_file(file, origin, "command", name, description, in_opencode=in_opencode), notices
+    command = _prompt_file(file, origin, "command", name, description, in_opencode=in_opencode)
+    if is_prompt:
+        tools = front.names("tools")
+        agent = command.agent or front.text("mode")  # as older files call it
+        line = front.lines.get("agent") or front.lines.get("mode")
+        only = copilot_tools(tools) if tools is not None else None
+        command = replace(command, tools=only, agent=agent, agent_line=line, agent_alone="role")
+    return command, [*notices, *_shell_notices(file)]
 
 
-def skill_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, list[Notice]]:
+def skill_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, list[FileNotice]]:
     """A skill: named by its header, or by its folder when the header has no name."""
     notices = file.notices()
     front = file.front
@@ -92,18 +109,18 @@ def skill_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, lis
     name = front.text("name") or folder
     line = front.lines.get("name", 1)
     if not front.text("description"):
-        return None, [*notices, Notice(file=file.path, line=1, text="has no description, so the skill is not used")]
+        return None, file.left_out("has no description, so the skill is not used", 1)
     if not re.fullmatch(r"[^\W_][\w.-]*", name):
         words = f"the name {name!r} holds characters that a name cannot have, so the skill is called {folder!r}"
-        notices.append(Notice(file=file.path, line=line, text=words))
+        notices.append(FileNotice(file=file.path, line=line, text=words))
         name = folder
     elif len(name) > 64 or not _SKILL_NAME.fullmatch(name):
         words = f"the name {name!r} should be at most 64 lower-case letters, digits and hyphens; it is used anyway"
-        notices.append(Notice(file=file.path, line=line, text=words))
+        notices.append(FileNotice(file=file.path, line=line, text=words))
     elif name != folder and origin.scope != "plugin":
         words = f"the name {name!r} differs from the folder's, {folder!r}; it is used anyway"
-        notices.append(Notice(file=file.path, line=line, text=words))
-    return _prompt_file(file, origin, "skill", name, front.text("description")), notices
+        notices.append(FileNotice(file=file.path, line=line, text=words))
+    return _prompt_file(file, origin, "skill", name, front.text("description")), [*notices, *_shell_notices(file)]
 
 
 def _prompt_file(
@@ -135,6 +152,8 @@ def _prompt_file(
         allowed_tools=front.names("allowed-tools") or (),
         disallowed_tools=front.names("disallowed-tools") or (),
         agent=front.text("agent"),
+        agent_line=front.lines.get("agent"),
+        agent_alone=("role" if "subtask" in front.fields else "fork") if in_opencode else "nothing",
         fork=front.text("context").casefold() == "fork" or front.flag("subtask"),
         background=front.flag("background"),
         model_invocable=not front.flag("disable-model-invocation"),
@@ -142,7 +161,27 @@ def _prompt_file(
         paths=front.patterns("paths") if kind == "skill" else (),
         hooks=hooks if isinstance(hooks, dict) else {},
         shell=tuple(shell_parts(front.body)),
+        powershell=front.text("shell").casefold() == "powershell",
     )
+
+
+def _shell_notices(file: MarkdownFile) -> list[FileNotice]:
+    said = file.front.text("shell")
+    if said.casefold() in ("", "bash", "powershell"):
+        return []
+    words = f"shell can be bash or powershell, not {said!r}; bash runs its commands"
+    return [FileNotice(file=file.path, line=file.front.lines.get("shell"), text=words)]
+
+
+def named_scripts(prompt: PromptFile) -> list[tuple[str, int]]:
+    """The scripts beside it that a skill's text names, each with its line in the file."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(prompt.body.splitlines()):
+        for match in _SCRIPT.finditer(line):
+            path = match["own"] or match["usual"]
+            if ".." not in path.split("/"):
+                found.setdefault(path, prompt.body_line + number)
+    return list(found.items())[:MOST_SCRIPTS]
 
 
 def _first_words(body: str) -> str:

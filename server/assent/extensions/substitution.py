@@ -2,7 +2,7 @@
 
     $ARGUMENTS        all of them, as typed        $ARGUMENTS[N], $N   one of them; the first is 0, or 1 for opencode
     $name             one of those that `arguments:` names             ${CLAUDE_SKILL_DIR} and the like: variables
-    !`cmd`, ```! …    replaced by what the command prints              \\$1                a dollar sign that stays
+    !`cmd`, ```! …    replaced by what the command prints              \\$1, \\$name        a dollar sign that stays
 
 All is replaced in one pass: text that an argument or a command brought in is never looked at again. Runs nothing: it
 only says which commands a text holds.
@@ -16,13 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _DOLLAR = re.compile(
-    r"(?P<escaped>\\\$(?=[\w{]))"
+    r"(?P<escaped>(?<!\\)\\\$(?:(?P<literal>ARGUMENTS\b|\d)|(?P<word>[A-Za-z_][\w-]*)))"
     r"|\$ARGUMENTS\[(?P<index>\d+)\]"
     r"|\$(?P<all>ARGUMENTS)\b"
-    r"|\$\{(?P<variable>[A-Za-z_]\w*)\}"
+    r"|\$\{(?P<variable>[A-Za-z_][\w.]*)\}"
     r"|\$(?P<number>\d{1,3})\b"
     r"|\$(?P<name>[A-Za-z_][\w-]*)"
 )
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
 _SHELL = re.compile(
     r"^(?P<fence>```+)!\s*\n(?P<block>.*?)^(?P=fence)[ \t]*$|(?:^|(?<=\s))!`(?P<inline>[^`\n]+)`",
     re.MULTILINE | re.DOTALL,
@@ -49,7 +50,8 @@ def words(arguments: str) -> list[str]:
 
 @dataclass(slots=True, kw_only=True)
 class Arguments:
-    """What the user or the model gave. `first` is the number of the first one; unknown names stay as they are."""
+    """What the user or the model gave. `first` is the number of the first one; unknown names stay as they are, and so
+    do numbers of arguments that were not given, but for opencode, which counts from 1."""
 
     text: str
     variables: Mapping[str, str]
@@ -63,20 +65,27 @@ class Arguments:
 
         def one(match: re.Match[str]) -> str:
             if match["escaped"]:
-                return "$"
+                return match[0][1:] if match["literal"] or match["word"] in named else match[0]
             if match["variable"]:
                 return self.variables.get(match["variable"], match[0])
             if match["name"] and match["name"] not in named:
                 return match[0]
+            at = int(match["index"] or match["number"] or 0) - (self.first if match["number"] else 0)
+            there = 0 <= at < len(given)
+            if not (match["all"] or match["name"] or there or self.first):
+                return match[0]  # no such argument was given: it is a price, or a variable of a script
             self.used = True
             if match["all"]:
                 return self.text
             if match["name"]:
                 return named[match["name"]]
-            at = int(match["index"]) if match["index"] else int(match["number"]) - self.first
-            return given[at] if 0 <= at < len(given) else ""
+            return given[at] if there else ""
 
         return _DOLLAR.sub(one, text)
+
+    def variables_in(self, text: str) -> str:
+        """The text with its variables, and nothing else, filled in."""
+        return _VARIABLE.sub(lambda match: self.variables.get(match[1], match[0]), text)
 
     def left_over(self) -> str:
         """What to put at the end of a text that has no place for the arguments."""

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 
 import orjson
 
+from assent.extensions.hooks import terminal_sequences
 from assent.types.blocks import Json
 from assent.types.hooks import HookEvent, HookOutcome, PermissionDecision
 
@@ -21,7 +22,7 @@ _CANNOT_BLOCK: frozenset[HookEvent] = frozenset(
     {
         *("SessionStart", "SessionEnd", "Setup", "Notification", "StopFailure", "SubagentStart", "PostCompact"),
         *("PermissionDenied", "InstructionsLoaded", "CwdChanged", "DirectoryAdded", "FileChanged", "MessageDisplay"),
-        *("WorktreeRemove", "PostModelSwitch", "PermissionRequest", "Elicitation", "ElicitationResult"),
+        *("WorktreeRemove", "PostModelSwitch", "PermissionRequest"),
     }
 )
 """Events where exit code 2 blocks nothing: its words are shown."""
@@ -64,11 +65,19 @@ def from_json(event: HookEvent, answer: Json, *, spill: Spill = lambda _text: No
         text = f"hookSpecificOutput is for {own.get('hookEventName')!r}, but the event is {event}; it is ignored"
         return HookOutcome(status="error", text=text)
     message = _cut(_text(answer.get("systemMessage")), spill)
+    sequence = terminal_sequences.allowed(answer.get("terminalSequence"))
     context = _cut(_text(own.get("additionalContext")), spill)
     if answer.get("continue") is False:
         text = _cut(_text(answer.get("stopReason")), spill) or "A hook stopped the turn."
-        return HookOutcome(status="prevented", text=text, context=context, system_message=message, specific=own)
-    made = HookOutcome(context=context, system_message=message, specific=own)
+        return HookOutcome(
+            status="prevented",
+            text=text,
+            context=context,
+            system_message=message,
+            specific=own,
+            terminal_sequence=sequence,
+        )
+    made = HookOutcome(context=context, system_message=message, specific=own, terminal_sequence=sequence)
     if event == "PermissionRequest":
         return _permission_request(made, own, spill)
     if event in ("PreToolUse", "PreModelSwitch"):

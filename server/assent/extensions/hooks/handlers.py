@@ -7,7 +7,7 @@ with an entry is said with its file and line, and the others still count. Runnin
 import hashlib
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 import orjson
@@ -27,6 +27,7 @@ NEEDS: dict[HandlerType, str] = {
 }
 SECONDS: dict[HandlerType, float] = {"command": 600, "http": 600, "mcp_tool": 600, "prompt": 30, "agent": 60}
 EVENT_SECONDS: dict[str, float] = {"UserPromptSubmit": 30, "MessageDisplay": 10, "SessionEnd": 1.5}
+COPILOT_FOLDER, COPILOT_SECONDS = "/.github/hooks/", 30.0  # hooks there expect to be ended by then
 LONGEST_END = 60.0  # seconds that hooks of SessionEnd may ask for
 NO_MODEL = "may only be a command or an MCP tool here"
 _AT_START = frozenset({"SessionStart", "Setup"})
@@ -40,7 +41,7 @@ _WITH_MODEL = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class HookOrigin:
     """Where a hook is written, and what its scripts may rely on besides."""
 
     file: str
@@ -59,7 +60,8 @@ class Handler:
     matcher: str
     type: HandlerType
     values: Json  # the entry's own fields, as written
-    origin: Origin
+    origin: HookOrigin
+    shared_seconds: float = 0.0  # what another handler of the same event asked for, where they end together
 
     @property
     def hook_id(self) -> str:
@@ -103,7 +105,8 @@ class Handler:
         given = self.values.get("timeout", self.values.get("timeoutSec"))
         if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
             return min(float(given), LONGEST_END) if self.event == "SessionEnd" else float(given)
-        return EVENT_SECONDS.get(self.event, SECONDS[self.type])
+        usual = COPILOT_SECONDS if COPILOT_FOLDER in self.origin.file else SECONDS[self.type]
+        return max(EVENT_SECONDS.get(self.event, usual), self.shared_seconds)
 
     @property
     def condition(self) -> str:
@@ -112,6 +115,16 @@ class Handler:
     @property
     def is_async(self) -> bool:
         return self.type == "command" and bool(self.values.get("async") or self.values.get("asyncRewake"))
+
+    @property
+    def once(self) -> bool:
+        """Of skills and commands only: such a hook has done its work after its first run."""
+        return bool(self.values.get("once")) and self.origin.source in ("skill", "command")
+
+    @property
+    def status_message(self) -> str:
+        given = self.values.get("statusMessage")
+        return given.strip()[:200] if isinstance(given, str) else ""
 
     @property
     def blocks_on_failure(self) -> bool:
@@ -123,7 +136,7 @@ class Handler:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookProblem:
-    origin: Origin
+    origin: HookOrigin
     event: str
     text: str
 
@@ -134,7 +147,7 @@ class HookProblem:
 Parsed = tuple[list[Handler], list[HookProblem]]
 
 
-def parse_hooks(hooks: object, origin: Origin, *, agent: bool = False) -> Parsed:
+def parse_hooks(hooks: object, origin: HookOrigin, *, agent: bool = False) -> Parsed:
     """The `hooks` object of a file, a plugin or a frontmatter. With `agent`, `Stop` means the agent's own end."""
     if not isinstance(hooks, Mapping):
         return [], [HookProblem(origin=origin, event="", text="must be an object of events")]
@@ -155,7 +168,7 @@ def parse_hooks(hooks: object, origin: Origin, *, agent: bool = False) -> Parsed
     return handlers, problems
 
 
-def parse_entry(event: HookEvent, entry: object, origin: Origin) -> Parsed:
+def parse_entry(event: HookEvent, entry: object, origin: HookOrigin) -> Parsed:
     """One group, or one handler that stands by itself."""
     if not isinstance(entry, Mapping):
         return [], [HookProblem(origin=origin, event=event, text="an entry must be an object")]
@@ -178,7 +191,7 @@ def parse_entry(event: HookEvent, entry: object, origin: Origin) -> Parsed:
     return handlers, problems
 
 
-def _handler(event: HookEvent, matcher: str, entry: object, origin: Origin) -> Handler | str:
+def _handler(event: HookEvent, matcher: str, entry: object, origin: HookOrigin) -> Handler | str:
     if not isinstance(entry, Mapping):
         return "a handler must be an object"
     values = dict(cast("Json", entry))
@@ -196,6 +209,12 @@ def _handler(event: HookEvent, matcher: str, entry: object, origin: Origin) -> H
     if kind in ("prompt", "agent") and event not in _WITH_MODEL:
         return f"a handler of {event} may not be of type {kind}"
     return made
+
+
+def ending_together(handlers: list[Handler]) -> list[Handler]:
+    """Handlers of SessionEnd share their time: as much as the one that asks for most, for those that do not say."""
+    longest = max((handler.seconds for handler in handlers if handler.event == "SessionEnd"), default=0.0)
+    return [replace(each, shared_seconds=longest) if each.event == "SessionEnd" else each for each in handlers]
 
 
 def once_each(handlers: Iterable[Handler]) -> list[Handler]:

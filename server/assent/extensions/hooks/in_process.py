@@ -1,23 +1,26 @@
 """In-process hooks (H): functions that get events and may answer, with matchers and timeouts.
 
-They run in parallel and never raise: a crash or a timeout is an outcome, shown and without effect. Hooks that files
+They run in parallel and never raise: a crash or a timeout is an outcome, shown and without effect. An answer that is
+none blocks the call that it was to judge. Hooks that files
 name are for another provider of the same port (`runner`).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import anyio
 
 from assent.extensions.hooks.matcher import matches
-from assent.types.hooks import HookCall, HookEvent, HookOutcome, Hooks
+from assent.types.hooks import STRICTEST_FIRST, HookCall, HookEvent, HookOutcome, Hooks, HookStatus
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_SECONDS = 60.0
+JUDGES: frozenset[HookEvent] = frozenset({"PreToolUse", "PermissionRequest"})
 
 HookFunction = Callable[[HookCall], Awaitable[HookOutcome | None]]
 
@@ -95,4 +98,26 @@ async def _outcome(hook: Hook, call: HookCall) -> HookOutcome | None:
     except Exception as error:
         logger.exception("hook %s failed", name)
         return HookOutcome(status="error", text=f"{name}: {type(error).__name__}: {error}", name=name)
-    return replace(outcome, name=outcome.name or name) if outcome is not None else None
+    if outcome is None:
+        return None
+    if wrong := _problem(outcome):
+        logger.error("hook %s %s", name, wrong)
+        status: HookStatus = "blocked" if call.event in JUDGES else "error"  # who meant to say no is not passed over
+        return HookOutcome(status=status, text=f"The hook {name} {wrong}", name=name)
+    return replace(outcome, name=outcome.name or name)
+
+
+def _problem(outcome: object) -> str:
+    """Why an answer cannot be used, or nothing. A program may answer anything."""
+    if not isinstance(outcome, HookOutcome):
+        return f"answered with {type(outcome).__name__}, not with a HookOutcome or None"
+    if outcome.status not in get_args(HookStatus):
+        return f"answered with the status {outcome.status!r}, which does not exist"
+    if outcome.decision is not None and outcome.decision not in STRICTEST_FIRST:
+        return f"answered with the decision {outcome.decision!r}, which does not exist"
+    if outcome.updated_input is not None and not isinstance(outcome.updated_input, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return f"answered with an input that is {type(outcome.updated_input).__name__}, not a mapping"
+    for field in ("text", "context", "system_message", "name"):
+        if not isinstance(getattr(outcome, field), str):
+            return f"answered with a {field} that is not text"
+    return ""

@@ -27,11 +27,18 @@ def payload(call: HookCall, facts: SessionFacts) -> Json:
         "hook_event_name": call.event,
         "permission_mode": facts.mode,
     }
-    optional = {"prompt_id": facts.prompt_id, "agent_id": call.agent_id, "agent_type": call.agent_type}
+    optional = {
+        "prompt_id": facts.prompt_id,
+        "scratchpad_dir": facts.scratchpad,
+        "agent_id": call.agent_id,
+        "agent_type": call.agent_type,
+    }
     common |= {key: value for key, value in optional.items() if value}
     if facts.effort:
         common["effort"] = {"level": facts.effort}
     data = dict(call.data)
+    if call.event == "SessionStart":
+        data.setdefault("session_title", facts.title)
     given: Any = data.get("tool_input")
     if isinstance(given, dict):
         data["tool_input"] = _absolute(cast("Json", given), call.cwd)

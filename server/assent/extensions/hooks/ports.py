@@ -1,12 +1,13 @@
 """What running hooks needs from the rest of the program; `app.py` fills it in. Data and function types only."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assent.extensions.hooks.handlers import Handler, Origin
+from assent.extensions.hooks.handlers import HookOrigin
 from assent.types.blocks import Json
+from assent.types.hook_limits import HookLimits
 from assent.types.messages import Message
 
 
@@ -16,7 +17,7 @@ class Written:
 
     event: str
     entry: Json
-    origin: Origin
+    origin: HookOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,7 @@ class SessionFacts:
     effort: str = ""
     title: str = ""
     prompt_id: str = ""
+    scratchpad: str = ""  # the folder that the session's agents share, once there is one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +67,14 @@ def _dropped(work: Coroutine[Any, Any, None]) -> None:
 class HookPorts:
     folders: Callable[[], Sequence[str]] = lambda: ()  # of live sessions
     written: Callable[[str], Sequence[Written]] = lambda _folder: ()  # what the settings of a folder say, trusted only
-    more: list[Callable[[str], Sequence[Handler]]] = field(default_factory=list[Callable[[str], Sequence[Handler]]])
-    """Other sources of handlers for a folder: plugins."""
+    disabled: Callable[[str], bool] = lambda _folder: False  # settings of a folder let only the policy's run
+    counts: Callable[[str, str], bool] = lambda _folder, _file: True  # whether what a file defines counts there still
+    limits: Callable[[str], HookLimits] = lambda _folder: HookLimits()
     facts: Callable[[str], SessionFacts | None] = lambda _session: None
     environment: Callable[[str], Mapping[str, str]] = lambda _session: {}
     run_command: RunCommand = _no_command
     ask_model: Callable[[str, str | None, str, str], Awaitable[str]] = _no_model  # (session, model, system, text)
-    run_agent: Callable[[str, str | None, str], Awaitable[str]] = _no_model  # (session, model, prompt)
+    run_agent: Callable[[str, str | None, str, str], Awaitable[str]] = _no_model  # (session, model, system, text)
     call_mcp: Callable[[str, str, str, Json], Awaitable[tuple[str, bool]]] = _no_tool  # → (text, is an error)
     matches_rule: Callable[[str, str, Json, str], bool] = lambda _rule, _tool, _input, _cwd: True
     publish: Callable[[str, Message], None] = lambda _session, _message: None

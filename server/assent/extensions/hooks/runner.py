@@ -5,21 +5,23 @@ is decided by whoever fired the event; this module decides what runs and what it
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any, Literal
 
 import anyio
 
-from assent.extensions.hooks.handlers import Handler, once_each
+from assent.extensions.hooks.handlers import Handler, HookOrigin, ending_together, once_each, parse_hooks
 from assent.extensions.hooks.log import HookLog
 from assent.extensions.hooks.ports import HookPorts, SessionFacts
-from assent.extensions.hooks.registry import Registry
+from assent.extensions.hooks.registry import Registry, Scoped
 from assent.extensions.hooks.run_handler import run_handler
 from assent.types.blocks import Json
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
-from assent.types.messages import Notice
+from assent.types.messages import HookRan, Notice
 
 _ALIASES = {"Agent": "Task"}  # what older scripts match
+_FOR_THE_NEXT_PROMPT: frozenset[HookEvent] = frozenset({"Setup", "PostModelSwitch"})  # no turn is there to take it
 _MOST_ASYNC = 16  # programs that nobody waits for, in one session
 
 
@@ -45,7 +47,8 @@ class HookRunner:
         if call.event == "UserPromptSubmit" and (starting := self._starting.get(call.session_id)):
             await starting.wait()
         facts = self.ports.facts(call.session_id) or SessionFacts(project=call.cwd)
-        self._name_problems(call.session_id, facts.project)
+        for problem in self.registry.problems(facts.project, call.session_id):
+            self._notice(call.session_id, str(problem))
         chosen = self._chosen(call, facts)
         waited = [handler for handler in chosen if not handler.is_async]
         for handler in chosen:
@@ -63,23 +66,49 @@ class HookRunner:
         if call.detached:
             for outcome in found:
                 self.ports.publish(call.session_id, outcome.ran(call.event, call.tool_use_id))
+            if call.event in _FOR_THE_NEXT_PROMPT:
+                self._keep_for_the_prompt(call.session_id, found)
         return [*self._late_ones(call), *found]
 
-    async def start(self, call: HookCall) -> list[HookOutcome]:
-        """SessionStart: the first prompt waits for it, and takes what its hooks want the model to know."""
+    async def start(
+        self, call: HookCall, run: Callable[[HookCall], Awaitable[list[HookOutcome]]] | None = None
+    ) -> list[HookOutcome]:
+        """SessionStart: the first prompt waits for it, and takes what its hooks want the model to know. `run` also runs
+        the hooks of other providers."""
         done = self._starting[call.session_id] = anyio.Event()
         try:
-            outcomes = await self.run(call)
+            outcomes = await (run or self.run)(call)
         finally:
             self._starting.pop(call.session_id, None)
             done.set()
         self._keep_for_the_prompt(call.session_id, outcomes)
         return outcomes
 
+    def enter(
+        self,
+        hooks: Mapping[str, Any],
+        *,
+        session_id: str,
+        source: Literal["skill", "command", "agent"],
+        file: str,
+        line: int = 0,
+        agent_id: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Callable[[], None]:
+        """The port `types.hooks.ScopedHooks`."""
+        origin = HookOrigin(file=file, source=source, line=line, foreign=True, environment=environment or {})
+        handlers, problems = parse_hooks(hooks, origin, agent=source == "agent")
+        return self.registry.enter(
+            Scoped(handlers=tuple(handlers), problems=tuple(problems), session_id=session_id, agent_id=agent_id)
+        )
+
+    def cleared(self, session_id: str) -> None:
+        self.registry.forget(session_id, agents=False)
+
     # --- what lists and tests need -----------------------------------------------------------------------------------
 
-    def listed(self, folder: str) -> list[Handler]:
-        return self.registry.of_folder(folder)
+    def listed(self, folder: str, session_id: str = "") -> list[Handler]:
+        return [*self.registry.of_folder(folder), *self.registry.of_session(session_id)]
 
     async def try_out(self, handler: Handler, call: HookCall) -> HookOutcome:
         """Run one by hand, whatever its matcher says."""
@@ -88,6 +117,7 @@ class HookRunner:
     def forget(self, session_id: str) -> None:
         """The session is over."""
         self.log.forget(session_id)
+        self.registry.forget(session_id)
         self._late.pop(session_id, None)
         self._starting.pop(session_id, None)
         self._running_async.pop(session_id, None)
@@ -100,15 +130,17 @@ class HookRunner:
         subjects = [call.subject, *([_ALIASES[call.subject]] if call.subject in _ALIASES else [])]
         matching = [
             handler
-            for handler in self.registry.of_folder(facts.project)
+            for handler in self.registry.of_call(facts.project, call)
             if handler.event == call.event and any(handler.matches(subject) for subject in subjects)
         ]
-        return [handler for handler in once_each(matching) if self._applies(handler, call)]
+        return ending_together([handler for handler in once_each(matching) if self._applies(handler, call)])
 
     def _applies(self, handler: Handler, call: HookCall) -> bool:
-        if handler.values.get("once") and (call.session_id, handler.hook_id) in self._ran_once:
+        if handler.once and (call.session_id, handler.hook_id) in self._ran_once:
             return False
-        if handler.condition and "tool_input" in call.data:
+        if handler.condition and "tool_input" not in call.data:
+            return False  # there is no call that the rule could be about
+        if handler.condition:
             try:
                 return self.ports.matches_rule(handler.condition, call.subject, call.data["tool_input"], call.cwd)
             except ValueError as error:
@@ -117,11 +149,20 @@ class HookRunner:
 
     async def _one(self, handler: Handler, call: HookCall, facts: SessionFacts) -> HookOutcome:
         began, at = time.monotonic(), self._clock()
-        if handler.values.get("once"):
+        if handler.once:
             self._ran_once.add((call.session_id, handler.hook_id))
+        if status := handler.status_message:
+            running = HookRan(event=call.event, outcome="running", text=status, hook_id=handler.hook_id)
+            self.ports.publish(call.session_id, replace(running, tool_use_id=call.tool_use_id))
         outcome = await run_handler(handler, call, facts, self.ports)
         took = round((time.monotonic() - began) * 1000)
-        outcome = replace(outcome, hook_id=handler.hook_id, name=handler.command[:200], duration_ms=took)
+        outcome = replace(
+            outcome,
+            hook_id=handler.hook_id,
+            name=handler.command[:200],
+            duration_ms=took,
+            source=str(handler.origin),
+        )
         self._write_down(handler, call, facts, outcome, at)
         if outcome.status in ("error", "timeout"):
             words = f"{handler.origin}: the {call.event} hook `{handler.command[:120]}` failed: {outcome.text}"
@@ -184,10 +225,6 @@ class HookRunner:
         return self._late.pop(call.session_id, ()) if call.event == "UserPromptSubmit" else ()
 
     # --- notices -----------------------------------------------------------------------------------------------------
-
-    def _name_problems(self, session_id: str, folder: str) -> None:
-        for problem in self.registry.problems(folder):
-            self._notice(session_id, str(problem))
 
     def _notice(self, session_id: str, text: str) -> None:
         """Once for a session, however often it happens."""

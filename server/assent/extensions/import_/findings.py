@@ -15,9 +15,10 @@ from typing import Any, Literal, cast
 
 import orjson
 
-from assent.extensions.definitions import Notice
-from assent.extensions.import_ import servers
-from assent.extensions.import_.servers import FoundServer, Reader
+from assent.extensions.definitions import FileNotice
+from assent.extensions.import_ import imported_servers
+from assent.extensions.import_.imported_servers import FoundServer, Reader
+from assent.extensions.places import moved_claude_home
 from assent.types.blocks import Json
 from assent.types.regular_files import read_regular
 
@@ -41,9 +42,9 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Importable:
     findings: tuple[Finding, ...]
-    notices: tuple[Notice, ...]
+    notices: tuple[FileNotice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +55,16 @@ class _File:
     read: Reader
 
 
-def look(*, cwd: str, home: str, known: Sequence[str] = ()) -> Found:
-    """Everything there is. `known` are the servers that our own settings name already."""
+def look(*, cwd: str, home: str, claude: str = "", known: Sequence[str] = ()) -> Importable:
+    """Everything there is. `claude` is where `~/.claude` was moved to, if it was; `known` are the servers that our own
+    settings name already."""
     findings: list[Finding] = []
-    notices: list[Notice] = []
+    notices: list[FileNotice] = []
     for file in _server_files(cwd, home):
         for server in _servers(file, notices):
             findings.append(_server_finding(file, server, known))
-    findings += _live(cwd, home)
-    return Found(findings=tuple(findings), notices=tuple(notices))
+    findings += _live(cwd, home, claude or f"{home}/.claude")
+    return Importable(findings=tuple(findings), notices=tuple(notices))
 
 
 def _server_finding(file: _File, server: FoundServer, known: Sequence[str]) -> Finding:
@@ -89,36 +91,36 @@ def _server_files(cwd: str, home: str) -> Iterator[_File]:
     def of_project(said: Json) -> Iterator[FoundServer]:
         projects = said.get("projects")
         mine = cast("Json", projects).get(cwd) if isinstance(projects, dict) else None
-        yield from servers.claude_style(cast("Json", mine) if isinstance(mine, dict) else {})
+        yield from imported_servers.claude_style(cast("Json", mine) if isinstance(mine, dict) else {})
 
-    claude = f"{os.environ.get('CLAUDE_CONFIG_DIR', home)}/.claude.json"
+    claude = f"{moved_claude_home() or home}/.claude.json"
     code = f"{home}/Library/Application Support/Code" if sys.platform == "darwin" else f"{home}/.config/Code"
-    yield _File("Claude Code", claude, "user", servers.claude_style)
+    yield _File("Claude Code", claude, "user", imported_servers.claude_style)
     yield _File("Claude Code", claude, "project", of_project)
-    yield _File("Codex", f"{home}/.codex/config.toml", "user", servers.codex)
-    yield _File("Codex", f"{cwd}/.codex/config.toml", "project", servers.codex)
-    yield _File("Cursor", f"{home}/.cursor/mcp.json", "user", servers.claude_style)
-    yield _File("Cursor", f"{cwd}/.cursor/mcp.json", "project", servers.claude_style)
-    yield _File("VS Code", f"{code}/User/mcp.json", "user", servers.vscode)
-    yield _File("VS Code", f"{cwd}/.vscode/mcp.json", "project", servers.vscode)
-    yield _File("Copilot", f"{home}/.copilot/mcp-config.json", "user", servers.claude_style)
+    yield _File("Codex", f"{home}/.codex/config.toml", "user", imported_servers.codex)
+    yield _File("Codex", f"{cwd}/.codex/config.toml", "project", imported_servers.codex)
+    yield _File("Cursor", f"{home}/.cursor/mcp.json", "user", imported_servers.claude_style)
+    yield _File("Cursor", f"{cwd}/.cursor/mcp.json", "project", imported_servers.claude_style)
+    yield _File("VS Code", f"{code}/User/mcp.json", "user", imported_servers.vscode)
+    yield _File("VS Code", f"{cwd}/.vscode/mcp.json", "project", imported_servers.vscode)
+    yield _File("Copilot", f"{home}/.copilot/mcp-config.json", "user", imported_servers.claude_style)
     for name in ("opencode.json", "opencode.jsonc"):
-        yield _File("opencode", f"{home}/.config/opencode/{name}", "user", servers.opencode)
-        yield _File("opencode", f"{cwd}/{name}", "project", servers.opencode)
+        yield _File("opencode", f"{home}/.config/opencode/{name}", "user", imported_servers.opencode)
+        yield _File("opencode", f"{cwd}/{name}", "project", imported_servers.opencode)
 
 
-def _servers(file: _File, notices: list[Notice]) -> list[FoundServer]:
+def _servers(file: _File, notices: list[FileNotice]) -> list[FoundServer]:
     try:
         data = read_regular(file.path, limit=LARGEST).data
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        notices.append(Notice(file=file.path, text=f"is not read: it {error.strerror or error}"))
+        notices.append(FileNotice(file=file.path, text=f"is not read: it {error.strerror or error}"))
         return []
     try:
         return list(file.read(_parsed(file.path, data)))
     except (ValueError, TypeError, KeyError) as error:
-        notices.append(Notice(file=file.path, line=getattr(error, "lineno", None), text=f"cannot be read: {error}"))
+        notices.append(FileNotice(file=file.path, line=getattr(error, "lineno", None), text=f"cannot be read: {error}"))
         return []
 
 
@@ -139,8 +141,9 @@ def _parsed(path: str, data: bytes) -> Json:
     return cast("Json", value)
 
 
-_JSON_PART = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+_TEXT = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'  # one that nothing closes takes all the rest, and so does a comment
+_JSON_PART = re.compile(rf"{_TEXT}|//[^\n]*+|/\*(?:.*?\*/|.*+)", re.DOTALL)
+_LAST_COMMA = re.compile(rf"({_TEXT})|,(?=\s*+[}}\]])", re.DOTALL)
 
 
 def without_json_comments(text: str) -> str:
@@ -149,18 +152,36 @@ def without_json_comments(text: str) -> str:
     return _LAST_COMMA.sub(lambda match: match[1] or "", plain)
 
 
-def _live(cwd: str, home: str) -> Iterator[Finding]:
+def _live(cwd: str, home: str, claude: str) -> Iterator[Finding]:
     """What is used where it lies, as far as something is there."""
+
+    def place(path: str, scope: Scope) -> str:
+        inside = path.removeprefix(".claude/")
+        if scope == "user" and inside != path:
+            return f"{claude}/{inside}"
+        return f"{home if scope == 'user' else cwd}/{path}"
+
     for tool, kind, path, scope, meaning in _LIVE:
-        file = f"{home if scope == 'user' else cwd}/{path}"
+        file = place(path, scope)
         count = _count(file)
         if count:
             name = path if count == 1 and not file.endswith("/") else f"{path} ({count})"
-            yield Finding(tool=tool, kind=kind, name=name, file=file, scope=scope, state="live", meaning=meaning)
+            state: State = "live"
+            if file.endswith(".json") and not _is_json(file):
+                state, meaning = "unusable", "it is not valid JSON; of it only deny and ask rules count"
+            yield Finding(tool=tool, kind=kind, name=name, file=file, scope=scope, state=state, meaning=meaning)
     for tool, kind, path, scope, meaning in _NOT_READ:
-        file = f"{home if scope == 'user' else cwd}/{path}"
+        file = place(path, scope)
         if os.path.exists(file):  # noqa: PTH110 -- a handful of names
             yield Finding(tool=tool, kind=kind, name=path, file=file, scope=scope, state="unusable", meaning=meaning)
+
+
+def _is_json(path: str) -> bool:
+    try:
+        _parsed(path, read_regular(path, limit=LARGEST).data)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _count(path: str) -> int:
@@ -182,6 +203,9 @@ _LIVE: tuple[tuple[str, str, str, Scope, str], ...] = (
     ("Claude Code", "servers", ".mcp.json", "project", "each server is asked about once"),
     ("Claude Code", "instructions", ".claude/CLAUDE.md", "user", _READ),
     ("Claude Code", "instructions", "CLAUDE.md", "project", _READ),
+    ("Claude Code", "instructions", ".claude/CLAUDE.md", "project", _READ),
+    ("Claude Code", "instructions", "CLAUDE.local.md", "project", _READ),
+    ("Claude Code", "rules", ".claude/rules", "user", _READ),
     ("Claude Code", "rules", ".claude/rules", "project", _READ),
     ("Claude Code", "skills", ".claude/skills", "user", _READ),
     ("Claude Code", "skills", ".claude/skills", "project", _TRUSTED),
@@ -189,22 +213,32 @@ _LIVE: tuple[tuple[str, str, str, Scope, str], ...] = (
     ("Claude Code", "commands", ".claude/commands", "project", _TRUSTED),
     ("Claude Code", "agents", ".claude/agents", "user", _READ),
     ("Claude Code", "agents", ".claude/agents", "project", _TRUSTED),
+    ("Claude Code", "output styles", ".claude/output-styles", "user", _READ),
+    ("Claude Code", "output styles", ".claude/output-styles", "project", _TRUSTED),
     ("several", "instructions", "AGENTS.md", "project", _READ),
     ("several", "skills", ".agents/skills", "user", _READ),
     ("several", "skills", ".agents/skills", "project", _TRUSTED),
     ("Copilot", "instructions", ".github/copilot-instructions.md", "project", _READ),
     ("Copilot", "rules", ".github/instructions", "project", _READ),
+    ("Copilot", "rules", ".copilot/instructions", "user", _READ),
     ("Copilot", "commands", ".github/prompts", "project", _TRUSTED),
     ("Copilot", "agents", ".github/agents", "project", _TRUSTED),
+    ("Copilot", "agents", ".copilot/agents", "user", _READ),
     ("Copilot", "hooks", ".github/hooks", "project", _TRUSTED),
     ("Copilot", "skills", ".github/skills", "project", _TRUSTED),
+    ("Copilot", "skills", ".copilot/skills", "user", _READ),
     ("Cursor", "rules", ".cursor/rules", "project", _READ),
     ("Cursor", "rules", ".cursorrules", "project", _READ),
     ("opencode", "commands", ".opencode/commands", "project", _TRUSTED),
+    ("opencode", "commands", ".opencode/command", "project", _TRUSTED),
+    ("opencode", "commands", ".config/opencode/commands", "user", _READ),
+    ("opencode", "commands", ".config/opencode/command", "user", _READ),
     ("opencode", "skills", ".opencode/skills", "project", _TRUSTED),
+    ("opencode", "skills", ".config/opencode/skills", "user", _READ),
 )
 _NOT_READ: tuple[tuple[str, str, str, Scope, str], ...] = (
     ("Codex", "hooks", ".codex/hooks.json", "user", "not read; copy hooks you want into your own settings"),
+    ("Copilot", "hooks", ".copilot/hooks", "user", "not read; copy hooks you want into your own settings"),
     ("Codex", "instructions", ".codex/AGENTS.md", "user", "not read; link it as AGENTS.md in your config folder"),
     ("Claude Code", "plugins", ".claude/plugins/installed_plugins.json", "user", "install with `assent plugin add`"),
 )

@@ -8,11 +8,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
-from urllib.parse import urlsplit
 
 import orjson
 
+from assent.text.uris import split
 from assent.types.blocks import Json
+from assent.types.secret_names import secret_named
 
 Transport = Literal["stdio", "http", "sse"]
 Scope = Literal["user", "project", "local", "editor", "cli", "session", "policy", "plugin", "client"]
@@ -21,12 +22,11 @@ OWN_SCOPES: frozenset[Scope] = frozenset({"user", "cli", "session", "policy", "c
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_SECRET = re.compile(
-    r"^(ANTHROPIC_|ASSENT_|CLAUDE_CODE_|AWS_)|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY",
-    re.IGNORECASE,
-)
+_OURS = re.compile(r"(?:ANTHROPIC|ASSENT|CLAUDE_CODE|AWS)_", re.IGNORECASE)
+_LOOPBACK = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?/")
 _TYPES: dict[str, Transport] = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
 _SHORTEST_TIMEOUT = 1000
+LONGEST_NAME = 128  # of a tool, as the API takes it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,8 @@ class OAuthOptions:
     client_id: str = ""
     callback_port: int = 0
     scopes: str = ""
+    metadata_url: str = ""  # where the authorization server describes itself, instead of what discovery finds
+    client_metadata_url: str = ""  # a document that says who we are, for servers that take its address as a client id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ class ServerConfig:
     disabled: bool = False
     sampling: bool = False  # the user lets this server call the model
     problems: tuple[str, ...] = ()
+    withheld: str = ""  # why it may not even be approved now
 
     @property
     def own(self) -> bool:
@@ -74,7 +77,13 @@ class ServerConfig:
             self.headers_helper,
             self.cwd,
         ]
-        return hashlib.sha256(orjson.dumps([*parts, sorted(self.headers)])).hexdigest()
+        asked = [self.oauth.metadata_url] if self.oauth.metadata_url else []  # it says where the user signs in
+        return hashlib.sha256(orjson.dumps([*parts, sorted(self.headers), *asked])).hexdigest()
+
+    @property
+    def endpoint(self) -> tuple[str, ...]:
+        """What it is reached by: two entries with the same one are the same server."""
+        return (self.transport, self.command, *self.args, self.url)
 
     @property
     def identity(self) -> str:
@@ -96,6 +105,8 @@ class ServerConfig:
             lines.append("headers: " + ", ".join(sorted(self.headers)))
         if self.headers_helper:
             lines.append(f"command for headers: {self.headers_helper}")
+        if self.oauth.metadata_url:
+            lines.append(f"you sign in as described at: {self.oauth.metadata_url}")
         return "\n".join(lines)
 
 
@@ -116,10 +127,11 @@ def read_entry(
     scope: Scope,
     source: str,
     variables: Mapping[str, str],
+    given: Mapping[str, str] | None = None,
     own: bool | None = None,
     lenient: bool = False,
 ) -> ServerConfig | Rejected:
-    """One entry of `mcpServers`. `variables` is the environment that `${NAME}` looks into.
+    """One entry of `mcpServers`. `variables` is the environment that `${NAME}` looks into, `given` comes before it.
 
     `lenient` takes a `url` without a `type`, as files of Cursor have it. `own` overrides what the scope says about
     whether the user wrote the entry, for editor settings that the editor marks as the user's.
@@ -128,8 +140,11 @@ def read_entry(
     def rejected(problem: str) -> Rejected:
         return Rejected(name=name, scope=scope, source=source, problem=problem)
 
-    if not _NAME.fullmatch(name.replace(":", "_") if scope == "plugin" else name):
+    known_by = name.replace(":", "_") if scope == "plugin" else name
+    if not _NAME.fullmatch(known_by):
         return rejected("a server's name holds only letters, digits, `_` and `-`")
+    if "__" in known_by or known_by.endswith("_"):
+        return rejected("a server's name holds no `__` and ends in no `_`: `__` separates it from its tools in rules")
     if not isinstance(entry, Mapping):
         return rejected("the entry must be an object")
     raw = cast("Json", entry)
@@ -142,7 +157,8 @@ def read_entry(
     if transport is None:
         return rejected(f"{said!r} is not a transport; use stdio, http or sse")
     try:
-        texts = _Texts(variables, secrets_allowed=(scope in OWN_SCOPES) if own is None else own)
+        oauth = _oauth(raw.get("oauth", {}))
+        texts = _Texts(variables, given or {}, secrets_allowed=(scope in OWN_SCOPES) if own is None else own)
         config = ServerConfig(
             name=name,
             scope="user" if own and scope == "editor" else scope,
@@ -154,7 +170,7 @@ def read_entry(
             url=texts.one("url", raw.get("url", "")) if transport != "stdio" else "",
             headers=texts.table("headers", raw.get("headers", {})) if transport != "stdio" else {},
             headers_helper=str(raw.get("headersHelper", "")) if transport != "stdio" else "",
-            oauth=_oauth(raw.get("oauth", {})),
+            oauth=oauth,
             timeout=_timeout(raw.get("timeout")),
             always_load=raw.get("alwaysLoad") is True,
             cwd=texts.one("cwd", raw.get("cwd", "")) if transport == "stdio" else "",
@@ -168,7 +184,7 @@ def read_entry(
         return rejected("`command` is missing")
     if transport != "stdio" and not config.url:
         return rejected("not configured: `url` is empty")
-    address = urlsplit(config.url)
+    address = split(config.url)
     if transport != "stdio" and (address.scheme not in ("http", "https") or not address.netloc):
         return rejected("`url` must begin with http:// or https://")
     return config
@@ -176,7 +192,7 @@ def read_entry(
 
 def tool_name(server: str, tool: str) -> str:
     """The name the model uses. Characters that the API does not take become `_`."""
-    return f"mcp__{safe_name(server)}__{safe_name(tool)}"[:128]
+    return f"mcp__{safe_name(server)}__{safe_name(tool)}"[:LONGEST_NAME]
 
 
 def safe_name(name: str) -> str:
@@ -184,14 +200,15 @@ def safe_name(name: str) -> str:
 
 
 def secret_shaped(variable: str) -> bool:
-    return _SECRET.search(variable) is not None
+    return secret_named(variable) or _OURS.match(variable) is not None
 
 
 class _Texts:
     """Expands variables in strings, and keeps what is odd about them."""
 
-    def __init__(self, variables: Mapping[str, str], *, secrets_allowed: bool) -> None:
+    def __init__(self, variables: Mapping[str, str], given: Mapping[str, str], *, secrets_allowed: bool) -> None:
         self._variables = variables
+        self._given = given  # known by us, whatever their names look like
         self._secrets_allowed = secrets_allowed
         self.problems: list[str] = []
 
@@ -203,10 +220,13 @@ class _Texts:
 
         def value(match: re.Match[str]) -> str:
             name, default = match.group(1), cast("str | None", match.group(2))
+            if name in self._given:
+                return self._given[name]
             if not self._secrets_allowed and secret_shaped(name):
                 self.problems.append(f"`{where}` names {name}, which only your own settings may pass on")
                 return match.group(0)
-            found = self._variables.get(name) or default
+            found = self._variables.get(name)
+            found = default if default is not None and not found else found
             if found is None:
                 self.problems.append(f"`{where}` names the variable {name}, which is not set")
                 return match.group(0)
@@ -234,14 +254,18 @@ def _oauth(value: object) -> OAuthOptions:
     if not isinstance(value, Mapping):
         raise TypeError("`oauth` must be an object")
     raw = cast("Json", value)
-    metadata = str(raw.get("authServerMetadataUrl", ""))
-    if metadata and not metadata.startswith("https://"):
+    metadata, document = str(raw.get("authServerMetadataUrl", "")), str(raw.get("clientMetadataUrl", ""))
+    if metadata and not (metadata.startswith("https://") or _LOOPBACK.match(metadata)):
         raise TypeError("`oauth.authServerMetadataUrl` must begin with https://")
+    if document and not document.startswith("https://"):
+        raise TypeError("`oauth.clientMetadataUrl` must begin with https://")
     port = raw.get("callbackPort", 0)
     return OAuthOptions(
         client_id=str(raw.get("clientId", "")),
         callback_port=port if isinstance(port, int) and 0 <= port < 65536 else 0,
         scopes=str(raw.get("scopes", "")),
+        metadata_url=metadata,
+        client_metadata_url=document,
     )
 
 

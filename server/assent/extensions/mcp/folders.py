@@ -5,11 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assent.extensions.mcp.around import ServerSurroundings
 from assent.extensions.mcp.config import ServerConfig
-from assent.extensions.mcp.offer import Offer
 from assent.extensions.mcp.pipe import MARKER, Pipe
-from assent.extensions.mcp.server import Surroundings
-from assent.extensions.mcp.servers import Configured, Servers
+from assent.extensions.mcp.servers import ConfiguredServers, Servers
 from assent.extensions.mcp.store import Approvals, KnownServers, Write
 from assent.types.blocks import Json
 
@@ -31,7 +30,7 @@ class McpFolders:
         self,
         *,
         places: Places,
-        read: Callable[[str], Configured],
+        read: Callable[[str], ConfiguredServers],
         environment: Callable[[ServerConfig, str], Mapping[str, str]],
         roots: Callable[[str], Sequence[str]],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -41,7 +40,7 @@ class McpFolders:
         self._environment = environment
         self._roots = roots
         self._sleep = sleep
-        self._folders: dict[str, Servers] = {}
+        self._groups: dict[tuple[str, str], Servers] = {}  # by folder and agent
         self._listeners: list[Callable[[str], None]] = []
         self._known = KnownServers(places.cache, write=places.write)
         self._approvals = Approvals(places.approvals, write=places.write)
@@ -49,10 +48,28 @@ class McpFolders:
 
     def at(self, folder: str) -> Servers:
         """The servers of a folder, as its configuration says now."""
-        servers = self._folders.get(folder)
+        return self._made(folder, "", lambda: self._read(folder))
+
+    def of_agent(self, folder: str, agent: str, read: Callable[[], ConfiguredServers]) -> Servers:
+        """The servers that an agent's own definition names. They outlive its runs as far as they are known: a question
+        about one may be answered later, and the next run need not list its tools again."""
+        return self._made(folder, agent, read)
+
+    def of_agents(self, folder: str) -> list[Servers]:
+        """Of all agents that ran here and bring servers."""
+        return [servers for (place, agent), servers in self._groups.items() if agent and place == folder]
+
+    def holding(self, folder: str, name: str) -> tuple[Servers, str]:
+        """Whose server this is, and its name there: `agent/server` is one of an agent."""
+        agent, slash, server = name.rpartition("/")
+        found = self._groups.get((folder, agent)) if slash else None
+        return (found, server) if found is not None else (self.at(folder), name)
+
+    def _made(self, folder: str, agent: str, read: Callable[[], ConfiguredServers]) -> Servers:
+        servers = self._groups.get((folder, agent))
         if servers is None:
             pipe = self._piped()
-            around = Surroundings(
+            around = ServerSurroundings(
                 folder=folder,
                 pipe=pipe,
                 known=self._known,
@@ -61,16 +78,11 @@ class McpFolders:
                 credentials=str(self._places.credentials),
                 changed=lambda: self._changed(folder),
                 sleep=self._sleep,
+                agent=agent,
             )
-            servers = self._folders[folder] = Servers(
-                around, read=lambda: self._read(folder), approvals=self._approvals
-            )
+            servers = self._groups[folder, agent] = Servers(around, read=read, approvals=self._approvals)
         servers.refresh()
         return servers
-
-    def offer(self, folder: str) -> Offer:
-        """The folder's servers for one session there."""
-        return Offer(self.at(folder))
 
     def subscribe(self, listener: Callable[[str], None]) -> None:
         """It is called with the folder, soon after servers there changed; many changes at once are one call."""
@@ -83,7 +95,7 @@ class McpFolders:
 
     async def aclose(self) -> None:
         pipe, self._pipe = self._pipe, None
-        for servers in self._folders.values():
+        for servers in self._groups.values():
             servers.abandon()
         if pipe is not None:
             await pipe.aclose()  # the worker ends every server
@@ -96,17 +108,17 @@ class McpFolders:
         return self._pipe
 
     def _heard(self, event: Json) -> None:
-        for folder, servers in list(self._folders.items()):
-            if event["event"] == "died" or str(event.get("server", "")).startswith(f"{folder}\n"):
-                servers.heard(event)
+        for servers in list(self._groups.values()):
+            servers.heard(event)
 
     async def _answer(self, message: Json) -> Json:
-        folder = str(message["server"]).partition("\n")[0]
-        servers = self._folders.get(folder)
+        key = str(message["server"])
+        servers = next((each for each in self._groups.values() if each.by_key(key) is not None), None)
         return await servers.answer(message) if servers is not None else {"action": "cancel"}
 
     def _changed(self, folder: str) -> None:
-        if folder in self._folders:
-            self._folders[folder].changed()
+        for (place, _), servers in list(self._groups.items()):
+            if place == folder:
+                servers.changed()
         for listener in self._listeners:
             listener(folder)

@@ -4,28 +4,29 @@ Tools within a small budget are offered at once. Past it they are found with Too
 its place for as long as its server has it, so that a request's prefix stays the same.
 """
 
-import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from assent.extensions.mcp.config import tool_name
-from assent.extensions.mcp.pipe import WorkerError
+from assent.extensions.mcp.config import ServerConfig, tool_name
+from assent.extensions.mcp.pipe import Answer, WorkerError
 from assent.extensions.mcp.results import prompt_text, resource_of, result_of
 from assent.extensions.mcp.server import LONGEST_CALL, Server
 from assent.extensions.mcp.servers import Servers, answered
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError, ToolError
-from assent.types.mcp import McpCall, McpFound, McpPrompt, McpResult, McpServerState, McpToolSpec
+from assent.types.mcp import McpCall, McpFound, McpPrompt, McpResult, McpServerState, McpToolSpec, Sample
 from assent.types.ports import HandleElicitation
 
 MOST_TOOLS = 10
 MOST_TOKENS = 5_000
 WAIT_SECONDS = 5.0
+MOST_SAMPLES = 20  # in one call
 
 
 class Offer:
-    def __init__(self, servers: Servers) -> None:
+    def __init__(self, servers: Servers, *, sample: Sample | None = None) -> None:
         self._servers = servers
+        self._sample = sample
         self._order: list[str] = []  # names that were offered, in the order of their first time
 
     # --- what is on offer --------------------------------------------------------------------------------------------
@@ -68,7 +69,11 @@ class Offer:
         ]
 
     def _known(self) -> dict[str, McpToolSpec]:
-        return {spec.name: spec for server in self._servers.listed() if server.usable for spec in server.tools}
+        found: dict[str, McpToolSpec] = {}
+        for server in self._servers.listed():
+            for spec in server.tools if server.usable else ():
+                found.setdefault(spec.name, spec)  # a later server takes no name of an earlier one
+        return found
 
     # --- search ------------------------------------------------------------------------------------------------------
 
@@ -108,11 +113,11 @@ class Offer:
                 timeout=LONGEST_CALL,
                 folder=call.spill_folder,
                 file=_file_name(call.tool_use_id),
-                answer=_asking(call.elicit, spec.server),
+                answer=self._asking(call.elicit, server.config),
                 progress=lambda event: call.progress(_progress(event)),
             )
         except WorkerError as error:
-            raise _told(server, error) from None
+            raise _told(server, error, f"The call of {spec.tool}") from None
         return result_of(spec.server, raw)
 
     async def read_resource(self, server: str, uri: str, call: McpCall) -> McpResult:
@@ -124,10 +129,10 @@ class Offer:
                 timeout=60.0,
                 folder=call.spill_folder,
                 file=_file_name(call.tool_use_id),
-                answer=_asking(call.elicit, server),
+                answer=self._asking(call.elicit, owner.config),
             )
         except WorkerError as error:
-            raise _told(owner, error) from None
+            raise _told(owner, error, f"Reading {uri[:200]}") from None
         return resource_of(server, raw)
 
     async def resources(self, server: str | None = None) -> Sequence[Json]:
@@ -141,7 +146,7 @@ class Offer:
                 items = await owner.request("list", kind="resources")
             except WorkerError as error:
                 if server is not None:
-                    raise _told(owner, error) from None
+                    raise _told(owner, error, "Listing the resources") from None
                 continue
             found += [{"server": owner.config.name, **item} for item in items]
         return found
@@ -151,8 +156,23 @@ class Offer:
         try:
             raw = await owner.request("prompt", name=name, arguments=dict(arguments), timeout=60.0)
         except WorkerError as error:
-            raise _told(owner, error) from None
+            raise _told(owner, error, f"The prompt {name}") from None
         return prompt_text(raw)
+
+    def _asking(self, elicit: HandleElicitation | None, config: ServerConfig) -> Answer:
+        """Who answers the server's questions during one call: people, and the model where the user allowed it."""
+        left = MOST_SAMPLES if config.sampling else 0
+
+        async def answer(message: Json) -> Json:
+            nonlocal left
+            if message["kind"] != "sample":
+                return await answered(message, elicit, config.name)
+            if self._sample is None or left <= 0:
+                return {"error": "declined: sampling is not allowed for this server, or it asked too often"}
+            left -= 1
+            return await self._sample(message["params"])
+
+        return answer
 
     def _server(self, name: str) -> Server:
         try:
@@ -161,26 +181,28 @@ class Offer:
             raise ToolError(f"There is no MCP server {name}.") from None
 
 
-def _asking(elicit: HandleElicitation | None, server: str) -> "Callable[[Json], asyncio.Future[Json]]":
-    async def answer(message: Json) -> Json:
-        return await answered(message, elicit, server)
-
-    return answer  # pyright: ignore[reportReturnType] -- a coroutine function; Answer takes any awaitable
-
-
-def _told(server: Server, error: WorkerError) -> ToolError:
+def _told(server: Server, error: WorkerError, what: str) -> ToolError:
     name = server.config.name
     if error.kind == "needsAuth":
         how = f"The user can do it with /mcp or `assent mcp sign-in {name}`."
         return ToolError(f"The MCP server {name} needs a sign-in. {how}")
+    if error.kind == "needsMore":
+        return ToolError(f"The MCP server {name}: {error}. The user can do that with `/mcp sign-in {name}`.")
     tail = (error.stderr or "").strip().splitlines()
     last = f" Its last words: {tail[-1][:300]}" if tail else ""
-    return ToolError(f"The MCP server {name} failed: {error}.{last}")
+    log = f"`/mcp show {name}` shows the user its log"
+    how = {
+        "refused": f"Check what was asked for; ToolSearch finds the tools that the server has now, and {log}.",
+        "invalid": f"That is a fault of the server; {log}.",
+    }.get(error.kind, f"The user can start it again with `/mcp restart {name}`; {log}.")
+    return ToolError(f"{what} failed at the MCP server {name}: {str(error).rstrip('.')}.{last} {how}")
 
 
 def _progress(event: Json) -> str:
     words = str(event.get("message") or "").strip()
     total = event.get("total")
+    if "progress" not in event:
+        return words  # a task's
     share = f"{event['progress']:g}/{total:g}" if isinstance(total, int | float) else f"{event['progress']:g}"
     return f"{share} {words}".strip()
 

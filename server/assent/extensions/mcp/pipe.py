@@ -6,6 +6,7 @@ is killed itself, we end the servers it left behind, which carry a variable with
 
 import asyncio
 import contextlib
+import contextvars
 import itertools
 import logging
 import os
@@ -31,7 +32,7 @@ Answer = Callable[[Json], Awaitable[Json]]
 
 
 class WorkerError(Exception):
-    """A request that failed. `kind`: failed, needsAuth, gone, invalid, cancelled."""
+    """A request that failed. `kind`: failed, needsAuth, needsMore, gone, ended, invalid, refused, cancelled."""
 
     def __init__(self, message: str, *, kind: str = "failed", stderr: str = "") -> None:
         super().__init__(message)
@@ -44,6 +45,7 @@ class _Pending:
         self.done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.answer = answer
         self.progress = progress
+        self.context = contextvars.copy_context()  # of whoever called: the server's questions are answered in it
 
 
 class Pipe:
@@ -157,7 +159,10 @@ class Pipe:
                 if pending is not None and pending.progress is not None:
                     pending.progress(message)
             case "ask":
-                self._questions[message["ask"]] = asyncio.create_task(self._asked(process, message))
+                pending = self._pending.get(message.get("call") or 0)
+                asked = self._asked(process, message, pending)
+                context = pending.context.copy() if pending is not None else None
+                self._questions[message["ask"]] = asyncio.create_task(asked, context=context)
             case "withdrawn":
                 if question := self._questions.pop(message["ask"], None):
                     question.cancel()
@@ -166,8 +171,7 @@ class Pipe:
             case _:
                 self.on_event(message)
 
-    async def _asked(self, process: asyncio.subprocess.Process, message: Json) -> None:
-        pending = self._pending.get(message.get("call") or 0)
+    async def _asked(self, process: asyncio.subprocess.Process, message: Json, pending: _Pending | None) -> None:
         answer = (pending.answer if pending is not None else None) or self.answer
         try:
             result = await answer(message) if answer is not None else {"action": "cancel", "error": "nobody is there"}

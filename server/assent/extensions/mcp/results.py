@@ -3,14 +3,19 @@
 What a server sends is data. Nothing of it decides anything, and the model is told where it comes from.
 """
 
+import base64
+import binascii
+import hashlib
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import orjson
 
-from assent.extensions.mcp.config import ServerConfig, tool_name
-from assent.types.blocks import Block, Json
+from assent.extensions.mcp.config import LONGEST_NAME, ServerConfig, safe_name, tool_name
+from assent.types.blocks import Block, Json, image_type
 from assent.types.mcp import McpResult, McpToolSpec
 
 LONGEST_DESCRIPTION = 4096
@@ -18,14 +23,33 @@ LONGEST_INSTRUCTIONS = 4096
 MOST_RESULT_CHARS = 500_000
 RESULT_CHARS = 100_000  # about 25,000 tokens
 LARGEST_IMAGE = 5_000_000  # characters of base64
+MOST_IMAGES = 10  # in one answer
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 
+def specs_of(config: ServerConfig, tools: Sequence[Json]) -> tuple[McpToolSpec, ...]:
+    """In the server's order. Names that only differ in what the API does not take get a mark of their own, so that each
+    can be called and none takes another's place when the server lists them in another order."""
+    made = [spec_of(config, tool) for tool in tools]
+    counts = Counter(spec.name for spec in made)
+    return tuple(spec if counts[spec.name] == 1 or _exact(spec) else _renamed(spec) for spec in made)
+
+
+def _exact(spec: McpToolSpec) -> bool:
+    return spec.name == f"mcp__{safe_name(spec.server)}__{spec.tool}"
+
+
+def _renamed(spec: McpToolSpec) -> McpToolSpec:
+    mark = hashlib.sha256(spec.tool.encode("utf-8", "replace")).hexdigest()[:8]
+    return replace(spec, name=f"{spec.name[: LONGEST_NAME - 9]}_{mark}")
+
+
 def spec_of(config: ServerConfig, tool: Json) -> McpToolSpec:
+    """Without regard to the server's other tools; see `specs_of`."""
     meta = _object(tool.get("_meta"))
     limit = meta.get("anthropic/maxResultSizeChars")
-    description = str(tool.get("description") or "")
+    description = str(tool.get("description") or "").strip()
     if len(description) > LONGEST_DESCRIPTION:
         description = description[:LONGEST_DESCRIPTION] + " […]"
     schema = flattened(tool.get("inputSchema"))
@@ -78,7 +102,7 @@ def flattened(raw: object) -> Json:
 
 def result_of(server: str, raw: Json) -> McpResult:
     """`tools/call`: its content, or its structured content when there is no other."""
-    blocks = [block for item in _list(raw.get("content")) for block in _blocks(_object(item))]
+    blocks = _few_images([block for item in _list(raw.get("content")) for block in _blocks(_object(item))])
     structured = raw.get("structuredContent")
     if structured is not None and not any(block.get("type") == "text" for block in blocks):
         blocks.append(_text(orjson.dumps(structured, option=orjson.OPT_INDENT_2).decode()))
@@ -86,7 +110,7 @@ def result_of(server: str, raw: Json) -> McpResult:
 
 
 def resource_of(server: str, raw: Json) -> McpResult:
-    blocks = [block for item in _list(raw.get("contents")) for block in _resource(_object(item))]
+    blocks = _few_images([block for item in _list(raw.get("contents")) for block in _resource(_object(item))])
     return _marked(server, blocks, is_error=False)
 
 
@@ -143,7 +167,23 @@ def _image(kind: str, data: str) -> Block:
         return _text(f"[an image of the kind {kind}, which you cannot see]")
     if not data or len(data) > LARGEST_IMAGE:
         return _text(f"[an image of {len(data) * 3 // 4} bytes, too large to be shown]")
-    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+    try:
+        found = image_type(base64.b64decode(data, validate=True))
+    except binascii.Error:
+        found = None
+    if found is None:  # the endpoint would refuse it, and every later request of the session with it
+        return _text(f"[what was sent as an image of the kind {kind} is none]")
+    return {"type": "image", "source": {"type": "base64", "media_type": found, "data": data}}
+
+
+def _few_images(blocks: list[Block]) -> list[Block]:
+    """A request takes only so many images, and an answer must not use them all up."""
+    found: list[Block] = []
+    count = 0
+    for block in blocks:
+        count += block.get("type") == "image"
+        found.append(block if block.get("type") != "image" or count <= MOST_IMAGES else _text("[one image too many]"))
+    return found
 
 
 def _text(text: str) -> Block:

@@ -4,18 +4,19 @@ It connects when asked to and reconnects with growing pauses after it was lost. 
 """
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from assent.extensions.mcp.around import ServerSurroundings
 from assent.extensions.mcp.config import ServerConfig
-from assent.extensions.mcp.pipe import Answer, Pipe, WorkerError
-from assent.extensions.mcp.results import LONGEST_INSTRUCTIONS, spec_of
-from assent.extensions.mcp.store import Known, KnownServers, changed_tools, difference, tool_text
+from assent.extensions.mcp.pipe import Answer, WorkerError
+from assent.extensions.mcp.results import LONGEST_INSTRUCTIONS, specs_of
+from assent.extensions.mcp.store import Known, changed_tools, difference, tool_text
 from assent.types.blocks import Json
 from assent.types.mcp import McpToolSpec
 
@@ -25,6 +26,7 @@ Status = Literal["connecting", "connected", "failed", "needsAuth", "needsApprova
 LONGEST_CALL = 86_400.0  # the executor's own timeout comes first
 _STABLE = 60.0  # seconds after which a lost connection counts as the first failure again
 _MOST_RESTARTS = 5
+_MOST_GONE = 2000  # tools that a server no longer has and that are remembered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,23 +38,8 @@ class Pending:
     what: Literal["configuration", "tools"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What servers get from outside: the pipe, what is remembered, and the folder they work for."""
-
-    folder: str
-    pipe: Pipe
-    known: KnownServers
-    environment: Callable[[ServerConfig], Mapping[str, str]]
-    roots: Callable[[], Sequence[str]]  # URIs
-    credentials: str  # folder
-    changed: Callable[[], None]
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    client_metadata_url: str = ""
-
-
 class Server:
-    def __init__(self, config: ServerConfig, around: Surroundings, *, status: Status = "idle") -> None:
+    def __init__(self, config: ServerConfig, around: ServerSurroundings, *, status: Status = "idle") -> None:
         self.config = config
         self._around = around
         self.status: Status = status
@@ -67,6 +54,7 @@ class Server:
         self._failures = 0
         self._since = 0.0
         self._relisting: asyncio.Task[None] | None = None
+        self._stale: set[str] = set()  # kinds of lists that changed since they were read
         self._closed = False
         self._sign_in: asyncio.Future[str] | None = None  # the address to open
         self._pasted: asyncio.Future[str] | None = None
@@ -77,7 +65,7 @@ class Server:
 
     @property
     def key(self) -> str:
-        return f"{self._around.folder}\n{self.config.name}"
+        return f"{self._around.folder}\n{self._around.agent}\n{self.config.name}"
 
     @property
     def usable(self) -> bool:
@@ -98,7 +86,7 @@ class Server:
         """As `assent/mcp/list` gives it."""
         config = self.config
         state: Json = {
-            "name": config.name,
+            "name": self._around.full_name(config.name),
             "scope": config.scope,
             "source": config.source,
             "transport": config.transport,
@@ -136,9 +124,10 @@ class Server:
         return self._connecting
 
     async def _connect(self, sign_in: bool) -> None:
+        era = self.known.era if self.known is not None else ""
         try:
             said: Json = await self._around.pipe.request(
-                "connect", server=self.key, config=self._worker_config(sign_in)
+                "connect", server=self.key, config=self._around.for_worker(self.config, era, sign_in=sign_in)
             )
             tools = await self._request("list", kind="tools")
             prompts: Sequence[Json] = ()
@@ -153,35 +142,10 @@ class Server:
         self._since = time.monotonic()
         self._accept(said, tools, prompts)
 
-    def _worker_config(self, sign_in: bool) -> Json:
-        config, around = self.config, self._around
-        return {
-            "name": config.name,
-            "transport": config.transport,
-            "command": config.command,
-            "args": list(config.args),
-            "cwd": str(Path(around.folder, config.cwd)),
-            "env": dict(around.environment(config)),
-            "url": config.url,
-            "headers": dict(config.headers),
-            "headersHelper": config.headers_helper,
-            "oauth": {
-                "clientId": config.oauth.client_id,
-                "callbackPort": config.oauth.callback_port,
-                "scopes": config.oauth.scopes,
-            },
-            "clientMetadataUrl": around.client_metadata_url,
-            "sampling": config.sampling,
-            "roots": list(around.roots()),
-            "era": self.known.era if self.known is not None else "",
-            "credentials": around.credentials,
-            "signIn": sign_in,
-        }
-
     def _accept(self, said: Json, tools: Sequence[Json], prompts: Sequence[Json]) -> None:
         """Take over what the server offers. Definitions that differ from what was accepted are held back."""
-        tools = [tool for tool in tools if tool.get("name")]
-        before = self.known.tools if self.known is not None else ()
+        tools = list({str(tool["name"]): tool for tool in reversed(tools) if tool.get("name")}.values())[::-1]
+        before = (*self.known.gone, *self.known.tools) if self.known is not None else ()
         changes = changed_tools(before, tools)
         accepted = {str(tool["name"]): tool for tool in before}
         self._held_back = {name: now for name, (_, now) in changes.items()}
@@ -192,6 +156,8 @@ class Server:
         elif self.pending is not None and self.pending.what == "tools":
             self.pending = None
         pins = tuple(accepted[str(tool["name"])] if str(tool["name"]) in changes else tool for tool in tools)
+        names_now = {str(tool["name"]) for tool in tools}
+        gone = [tool for name, tool in accepted.items() if name not in names_now]
         instructions = str(said.get("instructions", ""))
         self.known = Known(
             era=str(said["era"]),
@@ -199,6 +165,9 @@ class Server:
             prompts=tuple(prompts),
             instructions=instructions,
             capabilities=said["capabilities"],
+            info=said.get("serverInfo") or {},
+            version=str(said.get("version", "")),
+            gone=tuple(gone[-_MOST_GONE:]),
         )
         self._around.known.put(self.config.identity, self.known)
         self._offer([tool for tool in pins if str(tool["name"]) not in changes])
@@ -210,31 +179,29 @@ class Server:
         if self.known is None or self.pending is None:
             return
         tools = tuple(self._held_back.get(str(tool["name"]), tool) for tool in self.known.tools)
-        self.known = Known(
-            era=self.known.era,
-            tools=tools,
-            prompts=self.known.prompts,
-            instructions=self.known.instructions,
-            capabilities=self.known.capabilities,
-        )
+        self.known = replace(self.known, tools=tools)
         self._around.known.put(self.config.identity, self.known)
         self._held_back, self.pending = {}, None
         self._offer(tools)
         self._say("connected" if self._since else "idle")
 
     def _offer(self, tools: Sequence[Json]) -> None:
-        found: dict[str, McpToolSpec] = {}
-        for tool in tools:
-            spec = spec_of(self.config, tool)
-            found.setdefault(spec.name, spec)  # two names that differ only in what the API does not take
-        self.tools = tuple(found.values())
+        self.tools = specs_of(self.config, tools)
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
     async def request(
         self, op: str, *, answer: Answer | None = None, progress: Callable[[Json], None] | None = None, **fields: Any
     ) -> Any:
-        """Connect if need be, and ask the server. A connection that was lost unnoticed is made again, once."""
+        """Connect if need be, and ask the server. A session that the server ended meanwhile is made again, once."""
+        await self.connected()
+        try:
+            return await self._request(op, answer=answer, progress=progress, **fields)
+        except WorkerError as error:
+            if error.kind != "ended":
+                raise
+        self._since = 0.0
+        self._say("idle")
         await self.connected()
         return await self._request(op, answer=answer, progress=progress, **fields)
 
@@ -245,10 +212,36 @@ class Server:
             if error.kind == "needsAuth":
                 self._since = 0.0
                 self._say("needsAuth", str(error))
+            elif error.kind == "needsMore":
+                self._say(self.status, str(error))  # its other tools still work
             raise
+
+    async def tell_roots(self, roots: Sequence[str]) -> None:
+        """The workspace's folders changed."""
+        if self._since:
+            with contextlib.suppress(WorkerError):
+                await self._around.pipe.request("roots", server=self.key, roots=list(roots))
 
     def holds_back(self, tool: str) -> bool:
         return tool in self._held_back
+
+    @property
+    def held_back(self) -> Sequence[Json]:
+        return tuple(self._held_back.values())
+
+    async def log(self) -> str:
+        """The last lines of its stderr and of what it logged."""
+        if self._since:
+            with contextlib.suppress(WorkerError):
+                return str((await self._around.pipe.request("log", server=self.key))["tail"])
+        return self.stderr
+
+    async def sign_out(self) -> None:
+        """Forget its tokens. Raises WorkerError."""
+        await self._disconnect()
+        folder = self._around.credentials
+        await self._around.pipe.request("forget", server=self.key, url=self.config.url, folder=folder)
+        self._say("idle")
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -261,35 +254,45 @@ class Server:
         self._failures = 1 if stable else self._failures + 1
         self._say("failed", reason)
         if self._failures <= _MOST_RESTARTS:
-            self._restarting = asyncio.create_task(self._restart(min(2.0 ** (self._failures - 1), 30.0)))
+            self._restarting = asyncio.create_task(self._restart())
 
-    async def _restart(self, delay: float) -> None:
-        await self._around.sleep(delay)
-        if not self._closed and not self._since:
+    async def _restart(self) -> None:
+        """Until it is back, with a longer pause each time."""
+        while self._failures <= _MOST_RESTARTS:
+            await self._around.sleep(min(2.0 ** (self._failures - 1), 30.0))
+            if self._closed or self._since:
+                return
             try:
                 await asyncio.shield(self.connect())
+                return
             except WorkerError as error:
                 log.info("MCP server %s did not come back: %s", self.config.name, error)
+                if error.kind == "needsAuth":
+                    return
+            self._failures += 1
 
     def listed_again(self, kinds: Sequence[str]) -> None:
-        """The server said that its lists changed."""
+        """The server said that its lists changed, perhaps while they are being read."""
+        self._stale.update(kinds)
         if self._relisting is None or self._relisting.done():
-            self._relisting = asyncio.create_task(self._relist(kinds))
+            self._relisting = asyncio.create_task(self._relist_all())
 
-    async def _relist(self, kinds: Sequence[str]) -> None:
-        if self.known is None:
-            return
+    async def _relist_all(self) -> None:
+        while self._stale and self.known is not None:
+            kinds, self._stale = self._stale, set()
+            await self._relist(self.known, kinds)
+
+    async def _relist(self, known: Known, kinds: set[str]) -> None:
         try:
             tools = await self._request("list", kind="tools")
-            prompts: Any = self.known.prompts
+            prompts: Any = known.prompts
             if "prompts" in kinds:
                 prompts = await self._request("list", kind="prompts")
         except WorkerError as error:
             log.info("MCP server %s: %s", self.config.name, error)
             return
-        known = self.known
         said = {"era": known.era, "instructions": known.instructions, "capabilities": known.capabilities}
-        self._accept(said, tools, prompts)
+        self._accept({**said, "serverInfo": known.info, "version": known.version}, tools, prompts)
 
     # --- signing in --------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,9 @@ class Known:
     prompts: tuple[Json, ...] = ()
     instructions: str = ""
     capabilities: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    info: Mapping[str, Any] = field(default_factory=dict[str, Any])  # its name, title, version and icons
+    version: str = ""  # of the protocol
+    gone: tuple[Json, ...] = ()  # tools it had before: one that comes back differently has changed
 
 
 class KnownServers:
@@ -46,6 +49,9 @@ class KnownServers:
                 prompts=tuple(data["prompts"]),
                 instructions=str(data["instructions"]),
                 capabilities=dict(data["capabilities"]),
+                info=dict(data.get("info", {})),
+                version=str(data.get("version", "")),
+                gone=tuple(tool for tool in data.get("gone", ()) if str(tool["name"])),
             )
         return None
 
@@ -57,6 +63,9 @@ class KnownServers:
             "prompts": list(known.prompts),
             "instructions": known.instructions,
             "capabilities": dict(known.capabilities),
+            "info": dict(known.info),
+            "version": known.version,
+            "gone": list(known.gone),
         }
         with contextlib.suppress(OSError, TypeError, ValueError):
             self._write(self._file(identity), orjson.dumps(data))
@@ -148,10 +157,16 @@ def difference(before: str, now: str, *, context: int = 2) -> str:
 def tool_text(tool: Json) -> str:
     """A tool's definition as people read it."""
     schema = orjson.dumps(tool.get("inputSchema", {}), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
-    return f"{tool['name']}\n{tool.get('description', '')}\n{schema}"
+    meta = orjson.dumps(tool.get("_meta", {}), option=orjson.OPT_SORT_KEYS).decode()
+    title = tool.get("title", "")
+    hints = orjson.dumps(tool.get("annotations", {}), option=orjson.OPT_SORT_KEYS).decode()
+    return "\n".join([str(tool["name"]), title, str(tool.get("description", "")), schema, hints, meta])
 
 
 def _meaning(tool: Json) -> bytes:
     """The parts that the model reads or that decide how a call is treated."""
     kept = {key: tool.get(key) for key in ("description", "title", "inputSchema", "annotations")}
+    said = tool.get("_meta")
+    meta = cast("Json", said) if isinstance(said, dict) else {}
+    kept["_meta"] = {key: value for key, value in meta.items() if key.startswith("anthropic/")}
     return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)

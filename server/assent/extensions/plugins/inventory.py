@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assent.extensions.plugins.manifest import PluginError
+from assent.types.private_files import private_folder
 from assent.types.regular_files import read_regular
 
 MOST_FILES = 3_000
@@ -43,7 +44,7 @@ def copy(root: str, target: Path) -> dict[str, str]:
     hashes: dict[str, str] = {}
     for path, data, executable in _contents(root):
         file = target / path
-        file.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(file.parent)
         file.write_bytes(data)
         file.chmod(0o700 if executable else 0o600)
         hashes[path] = hashlib.sha256(data).hexdigest()

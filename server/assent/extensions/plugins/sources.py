@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from assent.extensions.plugins.manifest import PluginError, inside, read_json
+from assent.extensions.plugins.manifest import PluginError, at, inside, read_json
 from assent.types.blocks import Json
 from assent.types.programs import NEUTRAL, find_program
 
 SECONDS = 120
 MARKETPLACE = ".claude-plugin/marketplace.json"
-_URL = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+")
+_URL = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:(?!//)\S+")
 _GITHUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _REF = re.compile(r"[A-Za-z0-9][\w./-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class PluginSource:
     """One place to fetch from. `pick` names a plugin of the marketplace there."""
 
     location: str  # a folder or a URL
@@ -48,9 +48,12 @@ class Fetched:
 
     root: str
     entry: Json | None = None
+    market_file: str = ""
+    market_key: str = ""  # of the entry in that file
+    url: str = ""  # of the repository that the marketplace names for it
 
 
-def parse(text: str, *, cwd: str) -> Source:
+def parse(text: str, *, cwd: str) -> PluginSource:
     pick, at, rest = text.partition("@")
     if at and re.fullmatch(r"[\w.-]+", pick) and not _URL.fullmatch(text.partition("#")[0]):
         text = rest
@@ -61,15 +64,17 @@ def parse(text: str, *, cwd: str) -> Source:
         raise PluginError(f"{ref!r} is not the name of a branch, tag or commit")
     path = Path(location).expanduser()
     if (path if path.is_absolute() else Path(cwd, path)).is_dir() and not ref:
-        return Source(location=str(path if path.is_absolute() else Path(cwd, path).resolve()), is_git=False, pick=pick)
+        return PluginSource(
+            location=str(path if path.is_absolute() else Path(cwd, path).resolve()), is_git=False, pick=pick
+        )
     if _URL.fullmatch(location):
-        return Source(location=location, is_git=True, ref=ref, pick=pick)
+        return PluginSource(location=location, is_git=True, ref=ref, pick=pick)
     if _GITHUB.fullmatch(location):
-        return Source(location=f"https://github.com/{location}.git", is_git=True, ref=ref, pick=pick)
+        return PluginSource(location=f"https://github.com/{location}.git", is_git=True, ref=ref, pick=pick)
     raise PluginError(f"{location!r} is neither a folder nor the address of a git repository")
 
 
-def fetch(source: Source, scratch: Path) -> Fetched:
+def fetch(source: PluginSource, scratch: Path) -> Fetched:
     """Bring the plugin into reach: its own folder, or a clone below `scratch`."""
     root = clone(source, scratch) if source.is_git else source.location
     if source.subfolder:
@@ -94,18 +99,35 @@ def fetch(source: Source, scratch: Path) -> Fetched:
     raise PluginError(f"{source.location} has no plugin {source.pick!r}. It has: {names}")
 
 
+def address(said: Json, name: str) -> str:
+    """Where a marketplace is that settings describe as `{source, repo|url|path, ref?}`."""
+    ref = f"#{said['ref']}" if said.get("ref") else ""
+    match said.get("source"):
+        case "github":
+            return f"https://github.com/{said.get('repo')}.git{ref}"
+        case "git" | "url":
+            return f"{said.get('url')}{ref}"
+        case "directory" | "file":
+            return str(said.get("path"))
+        case kind:
+            raise PluginError(f"the marketplace {name} comes from {kind!r}; only folders and git are supported")
+
+
 def marketplace(root: str) -> list[Json]:
     """The plugins that a marketplace lists; entries without a name or a source are left out."""
     said = read_json(Path(inside(root, MARKETPLACE)))
     base = cast("Json", said["metadata"]).get("pluginRoot", "") if isinstance(said.get("metadata"), dict) else ""
     found: list[Json] = []
-    for entry in cast("list[object]", said.get("plugins") or []):
+    listed = said.get("plugins")
+    if not isinstance(listed, list):
+        raise PluginError(f"{at(f'{root}/{MARKETPLACE}', 'plugins')}: plugins must be a list")
+    for index, entry in enumerate(cast("list[object]", listed)):
         if isinstance(entry, dict) and cast("Json", entry).get("name") and cast("Json", entry).get("source"):
-            found.append({**cast("Json", entry), "pluginRoot": base})
+            found.append({**cast("Json", entry), "pluginRoot": base, "key": f"plugins[{index}]"})
     return found
 
 
-def clone(source: Source, scratch: Path) -> str:
+def clone(source: PluginSource, scratch: Path) -> str:
     git = find_program("git")
     if git is None:
         raise PluginError("git is not installed, and the plugin is in a git repository")
@@ -143,16 +165,18 @@ def _git(words: list[str]) -> None:
 
 def _picked(entry: Json, root: str, scratch: Path) -> Fetched:
     """The folder of one entry of a marketplace."""
-    where, name = entry["source"], entry["name"]
+    where, name, key, file = entry["source"], entry["name"], str(entry["key"]), f"{root}/{MARKETPLACE}"
     if isinstance(where, str):
         base = str(entry.get("pluginRoot") or "")
         path = where if where.startswith("./") or not base else f"{base}/{where}"
-        return Fetched(root=inside(root, path, file=f"{root}/{MARKETPLACE}"), entry=_own(entry))
+        folder = inside(root, path, said=_place(file, f"{key}.source"))
+        return Fetched(root=folder, entry=_own(entry), market_file=file, market_key=key)
     said = cast("Json", where) if isinstance(where, dict) else {}
     kind = said.get("source")
     ref = str(said.get("sha") or said.get("ref") or "")
     if ref and not _REF.fullmatch(ref):
-        raise PluginError(f"the marketplace names {ref!r} for {name}, which is no branch, tag or commit")
+        which = "sha" if said.get("sha") else "ref"
+        raise PluginError(f"{_place(file, f'{key}.source.{which}')}: {ref!r} is no branch, tag or commit")
     match kind:
         case "github":
             url, subfolder = f"https://github.com/{said.get('repo')}.git", ""
@@ -161,14 +185,23 @@ def _picked(entry: Json, root: str, scratch: Path) -> Fetched:
         case "git-subdir":
             url, subfolder = str(said.get("url")), str(said.get("path") or "")
         case _:
-            raise PluginError(f"{name} comes from {kind!r}; only folders and git repositories are supported")
+            raise PluginError(
+                f"{at(file, f'{key}.source')}: {name} comes from {kind!r}; only folders and git repositories are "
+                "supported. Fetch it yourself and add its folder: `assent plugin add FOLDER`"
+            )
     if not _URL.fullmatch(url):
-        raise PluginError(f"the marketplace names {url!r} for {name}, which is not the address of a repository")
+        named = "repo" if kind == "github" else "url"
+        raise PluginError(f"{_place(file, f'{key}.source.{named}')}: {url!r} is not the address of a repository")
     inner = scratch / "entry"
     inner.mkdir()
-    cloned = clone(Source(location=url, is_git=True, ref=ref), inner)
-    return Fetched(root=inside(cloned, subfolder) if subfolder else cloned, entry=_own(entry))
+    cloned = clone(PluginSource(location=url, is_git=True, ref=ref), inner)
+    folder = inside(cloned, subfolder, said=_place(file, f"{key}.source.path")) if subfolder else cloned
+    return Fetched(root=folder, entry=_own(entry), market_file=file, market_key=key, url=url)
+
+
+def _place(file: str, key: str) -> str:
+    return f"{at(file, key)}: {key}"
 
 
 def _own(entry: Json) -> Json:
-    return {key: value for key, value in entry.items() if key not in ("source", "pluginRoot")}
+    return {key: value for key, value in entry.items() if key not in ("source", "pluginRoot", "key")}

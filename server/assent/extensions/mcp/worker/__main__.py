@@ -1,7 +1,7 @@
 """The worker's main loop: requests come in as JSON lines on stdin, answers and events leave on stdout.
 
 → {"id", "op": "connect", "server", "config"}      ← {"id", "result"} or {"id", "error", "kind"}
-→ {"id", "op": "list" | "call" | "read" | "prompt" | "log" | "forget", "server", …}
+→ {"id", "op": "list" | "call" | "read" | "prompt" | "roots" | "log" | "forget", "server", …}
 → {"op": "cancel", "id"}   {"op": "close", "server"}   {"op": "answer", "ask", "result"}
 ← {"event": "progress" | "changed" | "closed" | "ask", …}
 """
@@ -17,13 +17,15 @@ import time
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import orjson
 from anyio.abc import TaskGroup
 
 from assent.extensions.mcp.processes import descendants
-from assent.extensions.mcp.worker.connection import Connection, Failed
-from assent.extensions.mcp.worker.sign_in import Credentials
-from assent.extensions.mcp.worker.trimming import trimmed
+from assent.extensions.mcp.worker.connection import Connection
+from assent.extensions.mcp.worker.failure import Failed
+from assent.extensions.mcp.worker.sign_in import StoredTokens
+from assent.extensions.mcp.worker.trimming import trimmed, trimmed_prompt
 
 Json = dict[str, Any]
 _SUBREAPER = 36
@@ -48,11 +50,13 @@ class Worker:
                 if waiting is not None and not waiting.done():
                     waiting.set_result(message.get("result") or {})
             case _:
+                self._scopes[message["id"]] = anyio.CancelScope()  # now: its cancellation may be the next line
                 self._group.start_soon(self._answer, message)
 
     async def _answer(self, message: Json) -> None:
         number = message["id"]
-        with anyio.CancelScope() as self._scopes[number]:
+        with self._scopes[number]:
+            await anyio.lowlevel.checkpoint_if_cancelled()  # what nobody wants any more never reaches the server
             try:
                 send({"id": number, "result": await self._do(message)})
             except Failed as error:
@@ -76,7 +80,7 @@ class Worker:
                     await connection.close()
                 return {}
             case "forget":
-                await Credentials(message["url"], folder=message["folder"]).forget()
+                await StoredTokens(message["url"], folder=message["folder"]).forget()
                 return {}
             case "log":
                 connection = self._connections.get(key)
@@ -92,6 +96,9 @@ class Worker:
         match op:
             case "list":
                 return await connection.list(message["kind"])
+            case "roots":
+                await connection.set_roots(message["roots"])
+                return {}
             case "call":
                 progress = _Progress(number)
                 result = await connection.call(number, message["tool"], message["arguments"], timeout, progress)
@@ -100,7 +107,7 @@ class Worker:
                 result = await connection.read(number, message["uri"], timeout)
                 return trimmed(result, folder=message.get("folder", ""), name=message.get("file", "mcp"))
             case "prompt":
-                return await connection.prompt(number, message["name"], message["arguments"], timeout)
+                return trimmed_prompt(await connection.prompt(number, message["name"], message["arguments"], timeout))
             case _:
                 raise Failed(f"unknown request {op}")
 
@@ -133,6 +140,7 @@ class _Progress:
     def __init__(self, call: int) -> None:
         self._call = call
         self._last = 0.0
+        self._words = ""
 
     async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
         now = time.monotonic()
@@ -140,10 +148,24 @@ class _Progress:
             self._last = now
             send({"event": "progress", "id": self._call, "progress": progress, "total": total, "message": message})
 
+    async def said(self, words: str) -> None:
+        """A task's own words, each only once."""
+        if words != self._words:
+            self._words = words
+            send({"event": "progress", "id": self._call, "message": words[:500]})
+
 
 def send(message: Json) -> None:
-    """The parent always reads: it drops what it does not want, so a blocking write is short."""
-    data = memoryview(orjson.dumps(message) + b"\n")
+    """The parent always reads: it drops what it does not want, so a blocking write is short.
+
+    What is longer than the parent reads would end this process and with it every server: one request fails instead.
+    """
+    line = orjson.dumps(message) + b"\n"
+    if len(line) >= _LONGEST:
+        if "id" not in message:
+            return
+        line = orjson.dumps({"id": message["id"], "error": "its answer is far too large", "kind": "failed"}) + b"\n"
+    data = memoryview(line)
     while data:
         data = data[os.write(_out, data) :]
 

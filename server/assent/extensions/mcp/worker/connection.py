@@ -4,11 +4,11 @@ The SDK's cancel scopes are bound to the task that entered them, so `run` alone 
 """
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from importlib import metadata
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -20,29 +20,26 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from assent.extensions.mcp.worker.sign_in import Credentials, SignIn, stored_auth
+from assent.extensions.mcp.worker.failure import Failed
+from assent.extensions.mcp.worker.listing import Listing
+from assent.extensions.mcp.worker.sign_in import SignIn, StoredTokens, stored_auth
 from assent.extensions.mcp.worker.stdio import ServerLog, StdioServer
-from assent.extensions.mcp.worker.web import Refused, WithoutSignIn, helper_headers, http_client
+from assent.extensions.mcp.worker.tasks import ServerTasks, call_as_task, report
+from assent.extensions.mcp.worker.trimming import introduced
+from assent.extensions.mcp.worker.web import WebRefusal, WithoutSignIn, helper_headers, http_client
 
 Json = dict[str, Any]
 Ask = Callable[[str, str, int | None, Json], Awaitable[Json]]  # (server key, kind, call id, params) → answer
 
 PROBE_SECONDS = 1.5
 CONNECT_SECONDS = 30.0
-MOST_PAGES = 200
+LONGEST_INSTRUCTIONS = 20_000  # more than the model is ever shown
+LARGEST_EVENT = 32 * 1024 * 1024  # of a stream over HTTP; the SDK's own bound of 1 MB is too small for images
 sdk_session.DISCOVER_TIMEOUT_SECONDS = PROBE_SECONDS  # a server that ignores the probe must not cost ten seconds
 
 current_call: ContextVar[int | None] = ContextVar("current_call", default=None)
 log = logging.getLogger(__name__)
 _VERSION = metadata.version("assent-lsp")
-
-
-class Failed(Exception):
-    """A request that did not work, in words for people. `kind` is one of failed, needsAuth, gone, invalid."""
-
-    def __init__(self, message: str, kind: Literal["failed", "needsAuth", "gone", "invalid"] = "failed") -> None:
-        super().__init__(message)
-        self.kind = kind
 
 
 class Connection:
@@ -59,9 +56,10 @@ class Connection:
         self._scope = anyio.CancelScope()
         self._calls: set[int] = set()
         self._changed: set[str] = set()
+        self._listing = Listing(self.log, self._guarded)
         self._wake = anyio.Event()
         self._server: StdioServer | None = None
-        self._refused = Refused()
+        self._refused = WebRefusal()
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -101,8 +99,8 @@ class Connection:
             "era": "modern" if client.session.discover_result is not None else "legacy",
             "version": client.protocol_version,
             "capabilities": capabilities,
-            "instructions": client.instructions or "",
-            "serverInfo": info.model_dump(by_alias=True, mode="json", exclude_none=True) if info else {},
+            "instructions": (client.instructions or "")[:LONGEST_INSTRUCTIONS],
+            "serverInfo": introduced(info.model_dump(by_alias=True, mode="json", exclude_none=True) if info else {}),
         }
 
     async def _give_up_slowly(self) -> None:
@@ -117,8 +115,13 @@ class Connection:
         try:
             await self._hold(self._transport(), group)
         except Exception as error:
-            retriable = self.config["transport"] == "http" and not self._ready.is_set() and not self._refused.needs_auth
-            if not retriable or not _speaks_something_else(error):
+            if self._ready.is_set() or self._refused.needs_auth or not _speaks_something_else(error):
+                raise
+            if self.config.get("era") == "legacy" and isinstance(_innermost(error), MCPError):
+                self.config["era"] = ""  # it was of the older era once; look again
+                await self._hold(self._transport(), group)
+                return
+            if self.config["transport"] != "http":
                 raise
             await self._hold(self._sse(), group)  # a server of the time before streamable HTTP
 
@@ -132,6 +135,7 @@ class Connection:
             elicitation_callback=self._elicit,
             logging_callback=self._logged,
             message_handler=self._heard,
+            extensions=[ServerTasks(self._inputs)],
             cache=None,
         ) as client:
             self._client = client
@@ -173,8 +177,9 @@ class Connection:
     async def _http(self) -> AsyncGenerator[Any, None]:
         async with AsyncExitStack() as stack:
             headers, auth = await self._authorised(stack)
-            client = await stack.enter_async_context(http_client(headers, auth))
-            yield await stack.enter_async_context(streamable_http_client(self.config["url"], http_client=client))
+            client = await stack.enter_async_context(http_client(headers, auth, self._refused))
+            source = streamable_http_client(self.config["url"], http_client=client, max_sse_event_size=LARGEST_EVENT)
+            yield await stack.enter_async_context(source)
 
     @asynccontextmanager
     async def _sse(self) -> AsyncGenerator[Any, None]:
@@ -186,7 +191,7 @@ class Connection:
                 timeout: httpx2.Timeout | None = None,
                 auth: httpx2.Auth | None = None,
             ) -> httpx2.AsyncClient:
-                return http_client(headers or {}, auth)
+                return http_client(headers or {}, auth, self._refused)
 
             source = sse_client(
                 self.config["url"], headers=headers, auth=auth, httpx_client_factory=factory, sse_read_timeout=86400
@@ -196,18 +201,23 @@ class Connection:
     async def _authorised(self, stack: AsyncExitStack) -> tuple[dict[str, str], httpx2.Auth | None]:
         config = self.config
         headers = dict(cast("dict[str, str]", config.get("headers", {})))
-        if config.get("headersHelper"):
-            headers |= await helper_headers(
-                config["headersHelper"], name=config["name"], url=config["url"], env=config["env"], cwd=config["cwd"]
-            )
+        renew = self._helped if config.get("headersHelper") else None
+        if renew is not None:
+            headers |= await renew()
         if any(name.lower() == "authorization" for name in headers):
-            return headers, WithoutSignIn(self._refused)
-        credentials = Credentials(config["url"], folder=config["credentials"], client_id=config["oauth"]["clientId"])
+            return headers, WithoutSignIn(self._refused, renew)
+        credentials = StoredTokens(config["url"], folder=config["credentials"], client_id=config["oauth"]["clientId"])
         if config.get("signIn"):
             sign_in = SignIn(config, credentials, show=self._show_sign_in)
             await stack.enter_async_context(sign_in.listening())
             return headers, sign_in.auth()
-        return headers, await stored_auth(config, credentials, self._refused) or WithoutSignIn(self._refused)
+        return headers, await stored_auth(config, credentials, self._refused) or WithoutSignIn(self._refused, renew)
+
+    async def _helped(self) -> dict[str, str]:
+        config = self.config
+        return await helper_headers(
+            config["headersHelper"], name=config["name"], url=config["url"], env=config["env"], cwd=config["cwd"]
+        )
 
     async def _show_sign_in(self, url: str) -> Json:
         return await self._ask(self.key, "signIn", None, {"url": url})
@@ -234,11 +244,41 @@ class Connection:
             role="assistant",
             content=types.TextContent(type="text", text=str(answer["text"])),
             model=str(answer.get("model", "")),
-            stop_reason="endTurn",
+            stop_reason=str(answer.get("stopReason", "endTurn")),
         )
+
+    async def _inputs(self, asked: Json) -> Json:
+        """The questions of a task, each answered as if the server had asked it in the call itself."""
+        given: Json = {}
+        for key, request in asked.items():
+            answer = await self._input(str(request.get("method")), request.get("params") or {})
+            if isinstance(answer, types.ErrorData):
+                raise MCPError.from_error_data(answer)
+            given[key] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return given
+
+    async def _input(self, method: str, params: Json) -> Any:
+        match method:
+            case "elicitation/create":
+                url = params.get("mode") == "url"
+                kind: Any = types.ElicitRequestURLParams if url else types.ElicitRequestFormParams
+                return await self._elicit(None, kind.model_validate(params, by_name=False))
+            case "sampling/createMessage" if self.config.get("sampling"):
+                return await self._sample(None, types.CreateMessageRequestParams.model_validate(params, by_name=False))
+            case "roots/list":
+                return await self._list_roots(None)
+            case _:
+                return types.ErrorData(code=types.INVALID_REQUEST, message=f"declined: {method}")
 
     async def _list_roots(self, context: Any) -> Any:
         return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in self.config.get("roots", [])])
+
+    async def set_roots(self, roots: Sequence[str]) -> None:
+        """The modern era asks for them when it wants them; the older one is told that they changed."""
+        self.config["roots"] = list(roots)
+        client = self._live()
+        if client.session.discover_result is None:
+            await client.session.send_notification(types.RootsListChangedNotification())
 
     async def _logged(self, params: Any) -> None:
         self.log.add(f"[{params.level}] {params.data}"[:500])
@@ -289,67 +329,38 @@ class Connection:
     # --- what we want from the server --------------------------------------------------------------------------------
 
     async def list(self, kind: str) -> list[Json]:
-        """All pages. A server that does not offer the kind has none."""
-        client = self._live()
-        session = client.session
-        capabilities = client.server_capabilities
-        if getattr(capabilities, "resources" if kind == "templates" else kind, None) is None:
-            return []
-        fetch: Any = {
-            "tools": session.list_tools,
-            "prompts": session.list_prompts,
-            "resources": session.list_resources,
-            "templates": session.list_resource_templates,
-        }[kind]
-        field = "resource_templates" if kind == "templates" else kind
-        found: list[Json] = []
-        cursor: str | None = None
-        seen: set[str] = set()
-        for _ in range(MOST_PAGES):
-            try:
-                page = await self._guarded(fetch(params=types.PaginatedRequestParams(cursor=cursor)), 30.0)
-            except Failed as error:
-                if error.kind != "invalid" or kind != "tools":
-                    raise
-                page = await self._guarded(self._lenient_page(session, cursor), 30.0)
-            found += [item.model_dump(by_alias=True, mode="json", exclude_none=True) for item in getattr(page, field)]
-            cursor = page.next_cursor
-            if cursor is None or cursor in seen or len(found) > 5000:
-                break
-            seen.add(cursor)
-        return found
-
-    async def _lenient_page(self, session: sdk_session.ClientSession, cursor: str | None) -> types.ListToolsResult:
-        """A page that holds tools the SDK does not accept: one bad definition must not cost all the others."""
-        data: Json = {"method": "tools/list", "params": {"cursor": cursor} if cursor else {}}
-        options: Any = {}
-        session._stamp(data, options)
-        raw = await session._dispatcher.send_raw_request("tools/list", data["params"], options)
-        good: list[types.Tool] = []
-        for item in cast("list[Any]", raw.get("tools") if isinstance(raw.get("tools"), list) else []):
-            if isinstance(item, dict) and isinstance(cast("Json", item).get("inputSchema", {}), dict):
-                definition = {**cast("Json", item)}
-                definition["inputSchema"] = {**definition.get("inputSchema", {}), "type": "object"}
-                try:
-                    good.append(types.Tool.model_validate(definition, by_name=False))
-                    continue
-                except ValueError:
-                    pass
-            self.log.add(f"[assent] a tool was left out, its definition is not valid: {str(cast('Json', item))[:200]}")
-        following = raw.get("nextCursor")
-        page = types.ListToolsResult(tools=good, next_cursor=following if isinstance(following, str) else None)
-        session._absorb_tool_listing(page, complete=False)
-        return page
+        """All pages. Raises Failed."""
+        return await self._listing.all(self._live(), kind)
 
     async def call(self, call: int, tool: str, arguments: Json, timeout: float, progress: Any) -> Json:
         client = self._live()
         current_call.set(call)
         self._calls.add(call)
+        report.set(progress.said)
         try:
-            result = await self._guarded(client.call_tool(tool, arguments, progress_callback=progress), timeout)
+            if tool in self._listing.as_tasks and client.session.discover_result is None:
+                work: Awaitable[Any] = call_as_task(client.session, tool, arguments)
+            else:
+                work = self._call(client, tool, arguments, progress)
+            result = await self._guarded(work, timeout)
         finally:
             self._calls.discard(call)
         return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+    async def _call(self, client: Client, tool: str, arguments: Json, progress: Any) -> Any:
+        """An older server may answer that the user has to open pages first: they are asked, and it is tried again."""
+        try:
+            return await client.call_tool(tool, arguments, progress_callback=progress)
+        except MCPError as error:
+            if error.code != types.URL_ELICITATION_REQUIRED:
+                raise
+            said = cast("object", error.data)
+            pages = cast("Json", said).get("elicitations") if isinstance(said, dict) else None
+            for page in cast("list[Json]", pages if isinstance(pages, list) else []):
+                answer = await self._elicit(None, types.ElicitRequestURLParams.model_validate(page, by_name=False))
+                if answer.action != "accept":
+                    raise Failed("the user did not open the page that the server asked for") from None
+        return await client.call_tool(tool, arguments, progress_callback=progress)
 
     async def read(self, call: int, uri: str, timeout: float) -> Json:
         current_call.set(call)
@@ -403,10 +414,19 @@ class Connection:
             return inner
         if self._refused.needs_auth:
             return Failed("the server wants you to sign in", "needsAuth")
+        if self._refused.ended:
+            self._failure = Failed("the server ended our session", "ended")
+            self._scope.cancel()
+            return self._failure
+        if self._refused.more:
+            words, self._refused.more = self._refused.more, ""
+            return Failed(words, "needsMore" if self._refused.can_grant else "failed")
         if isinstance(inner, FileNotFoundError):
             return Failed(f"the program {self.config.get('command')!r} was not found")
         if isinstance(inner, MCPError):
-            return Failed(inner.error.message or "the server answered with an error")
+            if not self._ready.is_set() and self._server is not None and self._server.ended.is_set():
+                return Failed(self._server.problem or self._exit_words(self._server))
+            return Failed(inner.error.message or "the server answered with an error", "refused")
         if type(inner).__name__ == "ValidationError":
             return Failed("the server's answer does not follow the protocol", "invalid")
         return Failed(str(inner) or type(inner).__name__)

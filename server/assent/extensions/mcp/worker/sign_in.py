@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -22,6 +23,12 @@ import anyio.to_thread
 import httpx2
 import orjson
 from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.utils import (
+    create_oauth_metadata_request,
+    extract_field_from_www_auth,
+    extract_scope_from_www_auth,
+    union_scopes,
+)
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -32,10 +39,11 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from assent.extensions.mcp.worker.web import Refused
+from assent.extensions.mcp.worker.web import WebRefusal
 
 Json = dict[str, Any]
 _SERVICE = "assent-mcp"
+_DISCOVERY = re.compile(r"/\.well-known/(?:oauth-protected-resource|oauth-authorization-server|openid-configuration)")
 _PAGE = b"<!doctype html><meta charset=utf-8><title>Assent</title><p>You are signed in. You can close this page."
 _NO_PAGE = b"<!doctype html><meta charset=utf-8><title>Assent</title><p>This sign-in was not expected or was refused."
 
@@ -44,7 +52,7 @@ class NeedsSignIn(Exception):
     pass
 
 
-class Credentials:
+class StoredTokens:
     """What is stored for one server address. Implements the SDK's TokenStorage."""
 
     def __init__(self, url: str, *, folder: str, client_id: str = "") -> None:
@@ -140,14 +148,30 @@ def _keyring() -> Any:
 
 
 class Provider(OAuthClientProvider):
-    """The SDK's flow, with refreshes taken one at a time across all processes of the user."""
+    """The SDK's flow, with refreshes taken one at a time across all processes of the user.
 
-    credentials: Credentials
+    `more` are rights that a call turned out to need: a sign-in asks for them besides those it has.
+    """
+
+    credentials: StoredTokens
+    more: str = ""
+    scopes: str = ""  # which rights the user's configuration asks for, whatever the server names
+    metadata_url: str = ""  # where the authorization server describes itself; empty: as discovery finds it
+    refused: WebRefusal | None = None  # set where nobody can be asked; a person signs in otherwise
+
+    async def _perform_authorization(self) -> httpx2.Request:
+        metadata = self.context.client_metadata
+        metadata.scope = self.scopes or metadata.scope
+        metadata.scope = union_scopes(metadata.scope, self.more) if self.more else metadata.scope
+        return await super()._perform_authorization()
 
     async def _initialize(self) -> None:
         """Besides tokens, what the SDK keeps in memory only: when they end, and who issued them."""
         await super()._initialize()
         kept = await self.credentials.load()
+        self.more = str(kept.get("more") or "") if self.refused is None else ""
+        if self.more:
+            self.context.current_tokens = None
         self.context.token_expiry_time = kept.get("until")
         if "issuer" in kept and self.context.oauth_metadata is None:
             with contextlib.suppress(ValueError):
@@ -161,6 +185,8 @@ class Provider(OAuthClientProvider):
     async def _handle_token_response(self, response: httpx2.Response) -> None:
         await super()._handle_token_response(response)
         context = self.context
+        self.more = ""
+        await self.credentials.store(more="", asked=context.client_metadata.scope or "")
         if context.oauth_metadata is not None:
             resource = context.protected_resource_metadata
             await self.credentials.store(
@@ -180,18 +206,60 @@ class Provider(OAuthClientProvider):
                     if not await self._handle_refresh_response(response):
                         self._initialized = False
         flow = super()._auth_flow(request)
+        described: httpx2.Response | None = None
         try:
             outgoing = await flow.__anext__()
             while True:
+                if self.metadata_url and _DISCOVERY.search(outgoing.url.path):
+                    if described is None:
+                        described = yield create_oauth_metadata_request(self.metadata_url)
+                        await described.aread()
+                    outgoing = await flow.asend(_discovered(outgoing, described, str(self.context.server_url)))
+                    continue
                 answer = yield outgoing
+                if outgoing is request and self.refused is not None and _insufficient(answer):
+                    await self._stepped_up(answer, self.refused)
+                    return  # this call fails; the connection and its other calls go on
                 outgoing = await flow.asend(answer)
         except StopAsyncIteration:
             return
         finally:
             await flow.aclose()
 
+    async def _stepped_up(self, answer: httpx2.Response, refused: WebRefusal) -> None:
+        """A call needs rights that our tokens lack. Who was asked for them once, in vain, is not asked again."""
+        tokens = self.context.current_tokens
+        granted = tokens.scope if tokens is not None else None
+        wanted = union_scopes(granted, extract_scope_from_www_auth(answer)) or ""
+        asked = str((await self.credentials.load()).get("asked") or "")
+        missing = " ".join(sorted(set(wanted.split()) - set((granted or "").split()))) or "more"
+        refused.can_grant = not set(wanted.split()) <= set(asked.split())
+        if refused.can_grant:
+            refused.more = f"it wants more rights ({missing}): sign in again to grant them"
+            await self.credentials.store(more=wanted)
+        else:
+            refused.more = f"it refuses the call, although you signed in for the rights {wanted}"
 
-def _provider(config: Json, credentials: Credentials, redirect: str, show: Any, wait: Any) -> Provider:
+
+def _discovered(asked: httpx2.Request, described: httpx2.Response, server: str) -> httpx2.Response:
+    """What discovery would have found, had it led to the authorization server that the configuration names."""
+    if described.status_code != 200:
+        raise NeedsSignIn(f"the authorization server's description could not be read: HTTP {described.status_code}")
+    try:
+        metadata = OAuthMetadata.model_validate_json(described.content)
+    except ValueError:
+        raise NeedsSignIn("what the configuration names is no description of an authorization server") from None
+    if "protected-resource" not in asked.url.path:
+        return httpx2.Response(200, content=described.content, request=asked)
+    resource = {"resource": server, "authorization_servers": [str(metadata.issuer)]}
+    return httpx2.Response(200, content=orjson.dumps(resource), request=asked)
+
+
+def _insufficient(answer: httpx2.Response) -> bool:
+    return answer.status_code == 403 and extract_field_from_www_auth(answer, "error") == "insufficient_scope"
+
+
+def _provider(config: Json, credentials: StoredTokens, redirect: str, show: Any, wait: Any) -> Provider:
     oauth = cast("Json", config["oauth"])
     provider = Provider(
         config["url"],
@@ -207,13 +275,15 @@ def _provider(config: Json, credentials: Credentials, redirect: str, show: Any, 
         credentials,
         show,
         wait,
-        client_metadata_url=config.get("clientMetadataUrl") or None,
+        client_metadata_url=oauth.get("clientMetadataUrl") or None,
     )
     provider.credentials = credentials
+    provider.scopes = oauth.get("scopes") or ""
+    provider.metadata_url = oauth.get("authServerMetadataUrl") or ""
     return provider
 
 
-async def stored_auth(config: Json, credentials: Credentials, refused: Refused) -> Provider | None:
+async def stored_auth(config: Json, credentials: StoredTokens, refused: WebRefusal) -> Provider | None:
     """Authorisation with the tokens we hold; None when we hold none. Nobody is asked to sign in here."""
     if await credentials.get_tokens() is None:
         return None
@@ -225,13 +295,15 @@ async def stored_auth(config: Json, credentials: Credentials, refused: Refused) 
     async def wait() -> AuthorizationCodeResult:
         raise NeedsSignIn("the server wants you to sign in again")
 
-    return _provider(config, credentials, "http://127.0.0.1/callback", show, wait)
+    provider = _provider(config, credentials, "http://127.0.0.1/callback", show, wait)
+    provider.refused = refused
+    return provider
 
 
 class SignIn:
     """One sign-in with a person in front of it: a loopback address for the redirect, or the address pasted back."""
 
-    def __init__(self, config: Json, credentials: Credentials, *, show: Callable[[str], Awaitable[Json]]) -> None:
+    def __init__(self, config: Json, credentials: StoredTokens, *, show: Callable[[str], Awaitable[Json]]) -> None:
         self._config = config
         self._credentials = credentials
         self._show = show

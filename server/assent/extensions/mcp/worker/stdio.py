@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import sys
 from collections import deque
@@ -21,6 +22,10 @@ from mcp.shared.message import SessionMessage
 LONGEST_LINE = 32 * 1024 * 1024
 _GRACE = 1.0  # seconds to end by itself after its stdin closed, and again after SIGTERM
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
+
+_ID = rb'"id"\s*:\s*(\d{1,15})'
+_ANSWER = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID + rb'\s*,\s*"(?:result|error)"')
+_ANSWER_AT_END = re.compile(rb",\s*" + _ID + rb"\s*\}\s*\Z")  # our own ids are numbers
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
@@ -122,11 +127,16 @@ class StdioServer:
 
 
 def _parsed(line: bytes, log: ServerLog) -> SessionMessage | Exception:
+    """A message; an answer that cannot be read counts as an error, so that whoever waits for it does not wait on."""
     try:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as error:
         log.add(f"[not a message] {line[:200].decode('utf-8', 'replace')}")
-        return error
+        found = _ANSWER.match(line) or _ANSWER_AT_END.search(line[-100:])
+        if found is None:
+            return error
+        unreadable = types.ErrorData(code=types.PARSE_ERROR, message="its answer cannot be read")
+        return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=int(found[1]), error=unreadable))
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

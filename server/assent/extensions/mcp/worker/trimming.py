@@ -31,6 +31,27 @@ def trimmed(result: Json, *, folder: str, name: str) -> Json:
     return result
 
 
+def trimmed_prompt(result: Json) -> Json:
+    """A prompt with as many messages as fit."""
+    messages = cast("list[Json]", result.get("messages") or [])
+    left = LONGEST_TEXT
+    for message in messages[:MOST_BLOCKS]:
+        content = cast("Json", message.get("content") or {})
+        holder = content["resource"] if isinstance(content.get("resource"), dict) else content
+        for field in ("text", "data", "blob"):
+            said = holder.get(field)
+            if isinstance(said, str):
+                holder[field] = said[: left if field == "text" else LARGEST_BLOB]
+                left -= len(holder[field]) if field == "text" else 0
+    result["messages"] = messages[:MOST_BLOCKS]
+    return result
+
+
+def introduced(info: Json) -> Json:
+    """A server's name, title, version and icons; only its name when the rest is far too large."""
+    return info if len(str(info)) <= LONGEST_TEXT else {"name": str(info.get("name", ""))[:200]}
+
+
 def _trim(item: Json, folder: str, name: str) -> None:
     text = item.get("text")
     if isinstance(text, str) and len(text) > LONGEST_TEXT:

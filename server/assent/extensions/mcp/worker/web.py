@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, cast
 
 import httpx2
 import orjson
 
-LARGEST_BODY = 64 * 1024 * 1024
+LARGEST_BODY = 32 * 1024 * 1024
 _HELPER_SECONDS = 10.0
 
 
@@ -37,34 +37,59 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 class _BoundedTransport(httpx2.AsyncHTTPTransport):
+    def __init__(self, refused: "WebRefusal") -> None:
+        super().__init__()
+        self._refused = refused
+
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await super().handle_async_request(request)
+        if response.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
+            await response.aclose()
+            raise TooLarge("the server sent a compressed answer, whose size has no bound; we ask for plain ones")
+        if response.status_code == 404 and "mcp-session-id" in request.headers and request.method == "POST":
+            self._refused.ended = True
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream))
         return response
 
 
 class WithoutSignIn(httpx2.Auth):
-    """No tokens are stored: a 401 means that the user has to sign in first."""
+    """No tokens are stored: a 401 means that the user has to sign in first.
 
-    def __init__(self, refused: "Refused") -> None:
+    Where a command supplies headers, it is asked once more when the server refuses them.
+    """
+
+    def __init__(self, refused: "WebRefusal", renew: Callable[[], Awaitable[Mapping[str, str]]] | None = None) -> None:
         self._refused = refused
+        self._renew = renew
+        self._renewed: Mapping[str, str] = {}
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        request.headers.update(self._renewed)
         response = yield request
+        if response.status_code in (401, 403) and self._renew is not None:
+            with contextlib.suppress(ValueError):  # it printed no headers this time: the refusal stands
+                self._renewed = await self._renew()
+                request.headers.update(self._renewed)
+                response = yield request
         if response.status_code == 401:
             self._refused.needs_auth = True
 
 
-class Refused:
-    """Whether the server refused us for lack of a sign-in."""
+class WebRefusal:
+    """How the server refused us: for lack of a sign-in, of rights (`more`, in words; can they be granted?), or because
+    it no longer knows our session."""
 
     needs_auth: bool = False
+    ended: bool = False
+    more: str = ""
+    can_grant: bool = False
 
 
-def http_client(headers: Mapping[str, str], auth: httpx2.Auth | None) -> httpx2.AsyncClient:
+def http_client(headers: Mapping[str, str], auth: httpx2.Auth | None, refused: WebRefusal) -> httpx2.AsyncClient:
     timeout = httpx2.Timeout(30.0, read=None)  # a tool call may take long; its own timeout ends it
-    return httpx2.AsyncClient(headers=dict(headers), auth=auth, timeout=timeout, transport=_BoundedTransport())
+    plain = {"Accept-Encoding": "identity", **headers}
+    return httpx2.AsyncClient(headers=plain, auth=auth, timeout=timeout, transport=_BoundedTransport(refused))
 
 
 async def helper_headers(command: str, *, name: str, url: str, env: Mapping[str, str], cwd: str) -> dict[str, str]:

@@ -29,6 +29,7 @@ Reader = Callable[[Json], Iterator[FoundServer]]
 
 def claude_style(said: Json, key: str = "mcpServers") -> Iterator[FoundServer]:
     """Claude, Cursor, Copilot CLI: our own form already, but for variables and a missing `type`."""
+    yield from _not_objects(said.get(key))
     for name, entry in _entries(said.get(key)):
         kind = str(entry.get("type") or ("http" if entry.get("url") else "stdio"))
         kind = {"streamable-http": "http", "local": "stdio", "remote": "http"}.get(kind, kind)
@@ -37,6 +38,7 @@ def claude_style(said: Json, key: str = "mcpServers") -> Iterator[FoundServer]:
 
 def vscode(said: Json) -> Iterator[FoundServer]:
     """`servers`, with `inputs` that VS Code asks for: those become variables the user sets."""
+    yield from _not_objects(said.get("servers"))
     for name, entry in _entries(said.get("servers")):
         asked = sorted(set(_INPUT.findall(str(entry))))
         plain = cast("Json", _replaced(entry, _INPUT, lambda match: f"${{{_variable(match[1])}}}"))
@@ -58,6 +60,7 @@ def vscode(said: Json) -> Iterator[FoundServer]:
 
 def codex(said: Json) -> Iterator[FoundServer]:
     """`[mcp_servers.NAME]` of config.toml."""
+    yield from _not_objects(said.get("mcp_servers"))
     for name, entry in _entries(said.get("mcp_servers")):
         if entry.get("enabled") is False:
             yield FoundServer(name=name, entry=None, note="it is switched off there")
@@ -84,6 +87,7 @@ def codex(said: Json) -> Iterator[FoundServer]:
 
 def opencode(said: Json) -> Iterator[FoundServer]:
     """`mcp`, whose `command` is a list and whose variables are in `environment`."""
+    yield from _not_objects(said.get("mcp"))
     for name, entry in _entries(said.get("mcp")):
         if entry.get("enabled") is False:
             yield FoundServer(name=name, entry=None, note="it is switched off there")
@@ -132,6 +136,12 @@ def _entries(value: object) -> Iterator[tuple[str, Json]]:
     for name, entry in _object(value).items():
         if isinstance(entry, dict):
             yield name, cast("Json", entry)
+
+
+def _not_objects(value: object) -> Iterator[FoundServer]:
+    for name, entry in _object(value).items():
+        if not isinstance(entry, dict):
+            yield FoundServer(name=name, entry=None, note="it is not an object")
 
 
 def _object(value: object) -> Json:

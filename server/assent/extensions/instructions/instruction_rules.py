@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from assent.extensions.frontmatter import Frontmatter
+from assent.extensions.frontmatter import Complaint, Frontmatter
 from assent.text.globs import BadPattern, check_pattern, compiled
 
 When = Literal["always", "matching", "chosen", "never"]
@@ -30,19 +30,20 @@ MOST_BRACES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class InstructionRule:
     path: str
     base: str  # where its patterns start
     when: When
     text: str
     patterns: tuple[str, ...] = ()
     description: str = ""
+    complaints: tuple[Complaint, ...] = ()  # of its header
 
     def covers(self, path: str) -> bool:
         return any(matches(pattern, path, self.base) for pattern in self.patterns)
 
 
-def rule_of(path: str, base: str, front: Frontmatter) -> Rule:
+def rule_of(path: str, base: str, front: Frontmatter) -> InstructionRule:
     """A rule as its file says it. `base` is where its patterns start."""
     if path.endswith(".mdc"):
         patterns = front.patterns("globs")
@@ -55,8 +56,14 @@ def rule_of(path: str, base: str, front: Frontmatter) -> Rule:
     else:
         patterns = front.patterns("applyTo" if path.endswith(".instructions.md") else "paths")
         when = "matching" if patterns and "**" not in patterns else "always"
-    return Rule(
-        path=path, base=base, when=when, text=front.body, patterns=patterns, description=front.text("description")
+    return InstructionRule(
+        path=path,
+        base=base,
+        when=when,
+        text=front.body,
+        patterns=patterns,
+        description=front.text("description"),
+        complaints=front.complaints,
     )
 
 
