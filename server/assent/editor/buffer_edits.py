@@ -10,7 +10,7 @@ from typing import Literal
 
 import anyio
 
-from assent.editor.client import ClientEdits, ClientGone
+from assent.editor.client_edits import ClientEdits, ClientGone
 from assent.editor.documents import Document, DocumentEvent, Documents, Expectation, text_sha256
 from assent.text.positions import edit_of
 from assent.text.splices import Splice
@@ -66,7 +66,7 @@ class DocumentEdits:
 
     async def _safe(self, uri: str, document: Document) -> bool:
         """Before an edit that no version guards: does the buffer hold what we think?"""
-        if not self._client.can_query:
+        if not self._client.answers_for(uri):
             return uri not in self._doubts
         return await self._agree(uri) and self._documents.get(uri) is document
 
@@ -113,7 +113,7 @@ class DocumentEdits:
             tasks.start_soon(ask)
             tasks.start_soon(wait)
             while not (flight.over or agreed):
-                if flight.answer and self._client.can_query and not asked:
+                if flight.answer and self._client.answers_for(document.uri) and not asked:
                     # It said yes. Asked, a client with our plugin reports its changes before it answers.
                     asked, agreed = True, await self._agree(document.uri)
                 else:
@@ -124,7 +124,7 @@ class DocumentEdits:
             return "landed"
         if flight.answer is False or flight.closed:
             return "failed"
-        agreed = agreed or (self._client.can_query and await self._agree(document.uri))
+        agreed = agreed or (self._client.answers_for(document.uri) and await self._agree(document.uri))
         if flight.is_in:
             return "landed"
         return "failed" if agreed and flight.answer else "unknown"

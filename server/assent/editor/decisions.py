@@ -8,17 +8,20 @@ reverted         put it again → accepted       rejected                      p
 conflict         three-way → edited, refuse    rejected                      put theirs → edited
 decided          nothing, or refuse            nothing, or refuse            refuse
 superseded       refuse                        refuse                        refuse
+
+Taking a decision back (`reopen`) makes the hunk what it was before: pending, or landed where changes land first. What
+the decision did to the text is undone with it, unless the text there has been changed since.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-from assent.editor.diff3 import merged
 from assent.editor.hunks import Hunk, State, Target
 from assent.editor.line_choice import LineChoice, chosen_text
+from assent.text.diff3 import merged
 from assent.text.lines import ends_line, uniform_eol, with_eol
 
-Verb = Literal["accept", "reject", "edit"]
+Verb = Literal["accept", "reject", "edit", "reopen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,7 @@ class Choice:
     verb: Verb
     new_text: str = ""
     lines: LineChoice | None = None  # with accept: only these lines
+    landed_first: bool = False  # the change was in the text before anyone decided on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class Settle:
     """Only the state changes, not the text."""
 
     state: State
+    decided: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,8 @@ def step_for(choice: Choice, text: str) -> Step:
             return _reject(hunk, here)
         case "edit":
             return _edit(hunk, here, _as_lines(choice.new_text, hunk, text))
+        case "reopen":
+            return _reopen(hunk, here, landed_first=choice.landed_first)
 
 
 def revert_step(hunk: Hunk, text: str) -> Step:
@@ -134,6 +141,21 @@ def _edit(hunk: Hunk, here: str, theirs: str) -> Step:
     if theirs == hunk.new_text:
         return Put(here, Target(theirs, "accepted"))
     return Put(here, Target(theirs, "rejected" if theirs == hunk.old_text else "edited"))
+
+
+def _reopen(hunk: Hunk, here: str, *, landed_first: bool) -> Step:
+    if hunk.open:
+        return Nothing()
+    if hunk.state in ("landed", "pending", "conflict", "superseded"):
+        return Refuse(_DONE.format(state=hunk.state))
+    if landed_first and hunk.state in ("accepted", "edited"):
+        return Settle("landed" if hunk.state == "accepted" else "edited", decided=False)
+    if hunk.state in ("accepted", "edited"):
+        stands = here == hunk.landed_text
+        return Put(here, Target(hunk.old_text, "pending")) if stands else Refuse(TYPED_OVER)
+    if here != hunk.old_text:
+        return Refuse(TYPED_OVER)
+    return Put(here, Target(hunk.new_text, "landed")) if landed_first else Settle("pending", decided=False)
 
 
 def _put_back(hunk: Hunk, here: str) -> Step:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, cast
 
-from assent.editor.client import ClientEdits, ClientGone
+from assent.editor.client_edits import ClientEdits, ClientGone
 from assent.editor.documents import Document
 from assent.text.lines import LineIndex
 from assent.text.uris import path_of, same_document
@@ -22,7 +22,7 @@ _KEPT = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class FileProblem:
     source: str
     code: str
     message: str
@@ -39,11 +39,11 @@ class Problem:
 class Seen:
     """What the language servers said at one moment. `settled`: the editor thinks they had finished."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[FileProblem, ...]
     settled: bool
 
 
-class Diagnostics:
+class EditDiagnostics:
     """Asks for problems around an edit. A client that cannot say costs nothing and tells nothing."""
 
     def __init__(self, client: ClientEdits) -> None:
@@ -86,10 +86,10 @@ class Diagnostics:
         return Seen(problems=tuple(found), settled=settled is True)
 
 
-def problems(value: object, uri: str, text: str) -> list[Problem]:
+def problems(value: object, uri: str, text: str) -> list[FileProblem]:
     """LSP diagnostics from the wire: a list, `{diagnostics: [...]}`, or such objects per URI. Odd ones are skipped."""
     lines = LineIndex(text)
-    found: list[Problem] = []
+    found: list[FileProblem] = []
     for item in _flat(value, uri):
         line = _line(item)
         source, message = str(item.get("source") or ""), str(item.get("message") or "")
@@ -97,7 +97,7 @@ def problems(value: object, uri: str, text: str) -> list[Problem]:
             continue
         severity: Any = item.get("severity")
         found.append(
-            Problem(
+            FileProblem(
                 source=source,
                 code=_code(item.get("code")),
                 message=message,
@@ -109,10 +109,10 @@ def problems(value: object, uri: str, text: str) -> list[Problem]:
     return found
 
 
-def new_problems(before: Seen, after: Seen) -> list[Problem]:
+def new_problems(before: Seen, after: Seen) -> list[FileProblem]:
     """Those of `after` that `before` did not have; two equal ones where there was one count as one new."""
     had = Counter(problem.key for problem in before.problems)
-    fresh: list[Problem] = []
+    fresh: list[FileProblem] = []
     for problem in after.problems:
         if had[problem.key] > 0:
             had[problem.key] -= 1
@@ -121,7 +121,7 @@ def new_problems(before: Seen, after: Seen) -> list[Problem]:
     return sorted(fresh, key=lambda problem: (problem.severity, problem.line))
 
 
-def in_words(path: str, fresh: Sequence[Problem], *, settled: bool) -> str:
+def in_words(path: str, fresh: Sequence[FileProblem], *, settled: bool) -> str:
     unsure = "" if settled else " (not confirmed: the language servers may not have finished)"
     if not fresh:
         return "" if settled else f"No new diagnostics so far{unsure}."

@@ -18,11 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assent.editor.diff import diff_splices, refined
+from assent.text.diff import diff_splices, refined
 from assent.text.lines import LineIndex, is_empty
 from assent.text.positions import Encoding, joined_surrogates, splice_of, well_formed
 from assent.text.splices import Splice, apply_together, in_sequence, inverted, splice, trimmed
 from assent.text.uris import notebook_of, path_of, same_document, uri_of
+from assent.types.ports import FileText
 
 log = logging.getLogger(__name__)
 
@@ -362,3 +363,12 @@ class Documents:
                 listener(event)
             except Exception:
                 log.exception("a listener failed on %s of %s", kind, document.uri)
+
+
+def of_buffer(document: Document, path: str) -> FileText:
+    return FileText(
+        path=path,
+        text=document.text,
+        sha256=text_sha256(document.text),
+        version=0 if document.version is None else document.version,
+    )

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from assent.editor.diff import Block, changed_blocks
 from assent.editor.line_choice import LineChoice
+from assent.text.diff import Block, changed_blocks
 from assent.text.lines import split_lines
+from assent.text.sliding import slid
 from assent.text.visible import readable
 from assent.types.ids import new_id
 
@@ -76,7 +77,7 @@ def make_hunks(old: str, new: str) -> list[Hunk]:
             old_text=old[block.start : block.end],
             new_text=new[block.new_start : block.new_end],
         )
-        for block in _grouped(changed_blocks(old, new), old, new)
+        for block in _grouped(slid(changed_blocks(old, new), old, new), old, new)
     ]
 
 

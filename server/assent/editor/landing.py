@@ -11,7 +11,7 @@ import anyio
 
 from assent.editor.buffer_edits import DocumentEdits
 from assent.editor.decisions import TYPED_OVER, Put
-from assent.editor.documents import Document, DocumentEvent, Documents, Expectation
+from assent.editor.documents import Document, DocumentEvent, Documents, Expectation, of_buffer
 from assent.editor.hunks import Hunk
 from assent.editor.proposal import Proposal
 from assent.editor.rebase import stands
@@ -76,6 +76,16 @@ class Landings:
         try:
             return (await self._disk.read(path)).text
         except ToolError:
+            return None
+
+    async def file_at(self, path: str) -> FileText | None:
+        """The file as it is now: in the editor where it is open; None where there is none."""
+        document = self.open_at(path)
+        if document is not None:
+            return of_buffer(document, path)
+        try:
+            return await self._disk.read(path)
+        except FileMissing:
             return None
 
     async def look(self, path: str) -> None:

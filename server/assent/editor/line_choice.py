@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from assent.editor.diff import changed_blocks
+from assent.text.diff import changed_blocks
 from assent.text.lines import ends_line, split_lines
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assent.editor.choices import told_of
 from assent.editor.decisions import Choice
+from assent.editor.line_choices import told_of
 from assent.editor.proposal import Proposal
 from assent.editor.reports import late_report
 from assent.types.blocks import Json

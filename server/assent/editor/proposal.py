@@ -22,7 +22,7 @@ Review = Literal["before", "after", "off"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class EditOrigin:
     """Which conversation an edit belongs to; the hover tells the prompt."""
 
     session_id: str
@@ -34,7 +34,7 @@ class Origin:
 class Proposal:
     uri: str
     path: str
-    origin: Origin
+    origin: EditOrigin
     review: Review
     tool: str
     tool_use_id: str
@@ -51,7 +51,7 @@ class Proposal:
 
     @classmethod
     def of(
-        cls, plan: EditPlan, origin: Origin, review: Review, uri: str, base_hash: str, hunks: list[Hunk]
+        cls, plan: EditPlan, origin: EditOrigin, review: Review, uri: str, base_hash: str, hunks: list[Hunk]
     ) -> "Proposal":
         return cls(
             uri=uri,
@@ -193,7 +193,7 @@ def from_json(raw: Mapping[str, Any]) -> tuple[Proposal, list[Json]]:
         proposal_id=str(raw["proposalId"]),
         uri=str(raw["uri"]),
         path=str(raw["path"]),
-        origin=Origin(
+        origin=EditOrigin(
             session_id=str(raw["sessionId"]),
             turn_id=str(raw.get("turnId", "")),
             prompt=str(raw.get("prompt", "")),

@@ -3,38 +3,40 @@
 Owns the life of a proposal. The rules of each part are elsewhere and pure: `rebase` (typing), `decisions` (people),
 `anchoring` (restarts), `reports` (words for the model). Text enters documents only through `landing`.
 
-A reviewed edit: `propose` → (ask, review) → `resolve` … → `wait` returns → the tool takes the outcome to the model.
+A reviewed edit: `propose` → (ask, review) → `resolve` … → `wait` returns → `edit_outcome`.
 An edit that lands at once ("after", "off"): `propose` → `land`.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import anyio
 
 from assent.editor.anchoring import lose, reanchor
+from assent.editor.bounded_wait import happens_within
 from assent.editor.buffer_edits import Sleep
-from assent.editor.choices import choices_of
 from assent.editor.decisions import Choice, Nothing, Put, Refuse, Settle, revert_step, step_for
-from assent.editor.diff import diff_splices
 from assent.editor.documents import Document, DocumentEvent, Documents, text_sha256
 from assent.editor.hunks import Hunk, Target, make_hunks
 from assent.editor.landing import Landings
-from assent.editor.news import Listener, ProposalEvent, ProposalNews
-from assent.editor.proposal import Origin, Proposal, Review, from_json, on_wire, to_json
-from assent.editor.rebase import rebase
-from assent.editor.reports import outcome_of, report
+from assent.editor.line_choices import choices_of
+from assent.editor.news import Listener, ProposalNews
+from assent.editor.proposal import EditOrigin, Proposal, Review, from_json, on_wire, to_json
+from assent.editor.rebase import cover_empty, rebase
+from assent.editor.reports import outcome_of, outcomes, report
+from assent.text.diff import diff_splices
 from assent.text.lines import is_empty, uniform_eol, with_eol
 from assent.text.splices import in_sequence
 from assent.text.uris import same_document
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
-from assent.types.ports import EditPlan
-
-__all__ = ["Origin", "ProposalEvent", "Proposals", "Review"]
+from assent.types.ports import EditOutcome, EditPlan
 
 log = logging.getLogger(__name__)
+
+NewProblems = Callable[[str, Document], Awaitable[str]]
+"""(proposal, document): the diagnostics that came with it, in words for the model."""
 
 _KEPT_CHARS = 256 * 1024  # of what was made, remembered over a restart
 _KEPT = 200  # proposals nobody can act on any more are kept this long for undo and for questions
@@ -46,11 +48,13 @@ class Proposals:
         documents: Documents,
         landings: Landings,
         *,
+        news: NewProblems,
         settle: float = 1.0,
         sleep: Sleep = anyio.sleep,
     ) -> None:
         self._documents = documents
         self._landings = landings
+        self._new_problems = news
         self._settle = settle  # how long typing must rest before a conflict counts as the person's answer
         self._sleep = sleep
         self._proposals: dict[str, Proposal] = {}
@@ -60,7 +64,7 @@ class Proposals:
 
     # --- making and landing ------------------------------------------------------------------------------------------
 
-    def propose(self, plan: EditPlan, origin: Origin, *, review: Review = "before") -> Json:
+    def propose(self, plan: EditPlan, origin: EditOrigin, *, review: Review = "before") -> Json:
         """Under review "before" it is published now and waits for decisions; else `land` makes and publishes it."""
         base = "" if plan.before is None else plan.before.text
         uri = self._landings.uri_for(plan.path)
@@ -213,6 +217,18 @@ class Proposals:
         """What became of it, in words, and whether anything of it was made."""
         return outcome_of(self._find(proposal_id))
 
+    async def edit_outcome(self, proposal_id: str) -> EditOutcome:
+        """The same for the tool that planned it: the file as it is now, each hunk, new problems in it."""
+        proposal = self._find(proposal_id)
+        document = self._landings.open_at(proposal.path)
+        return EditOutcome(
+            path=proposal.path,  # the user may have renamed the file under review
+            after=await self._landings.file_at(proposal.path),  # None: every hunk of a new file was rejected
+            hunks=outcomes(proposal),
+            report=report(proposal),
+            diagnostics="" if document is None else await self._new_problems(proposal_id, document),
+        )
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         return self._news.listen(listener)
 
@@ -265,7 +281,7 @@ class Proposals:
             had = [hunk.state for hunk in proposal.hunks]
             match event.kind:
                 case "opened" | "closed" if proposal.creates and is_empty(event.before) and is_empty(event.after):
-                    _cover_empty(proposal.hunks, event.after)
+                    cover_empty(proposal.hunks, event.after)
                 case "opened" | "changed" | "closed":
                     rebase(proposal.hunks, event.before, event.splices, event.after, ours=event.landed is not None)
                 case "renamed":
@@ -311,10 +327,12 @@ class Proposals:
         text = self._document(proposal).text
         for hunk, step in steps:
             match step:
-                case Settle(state):
+                case Settle(state, decided):
                     if state == "edited" and not hunk.decided:
                         hunk.placed = text[hunk.start : hunk.end]
-                    hunk.state, hunk.decided, hunk.target = state, True, None
+                    if state == "pending":
+                        hunk.placed, hunk.lines = None, None
+                    hunk.state, hunk.decided, hunk.target = state, decided, None
                 case Put():
                     puts.append((hunk, step))
                 case Refuse(reason):
@@ -341,17 +359,7 @@ class Proposals:
         """A conflict may be a thought half typed: it is the answer only once the typing has rested."""
         if proposal.told or not any(hunk.state == "conflict" and not hunk.decided for hunk in proposal.hunks):
             return False
-        changed = proposal.changed
-        async with anyio.create_task_group() as tasks:
-
-            async def rest() -> None:
-                await self._sleep(self._settle)
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(rest)
-            await changed.wait()
-            tasks.cancel_scope.cancel()
-        return changed.is_set()
+        return await happens_within(proposal.changed, self._settle, self._sleep)
 
     def _resolved(self, proposal: Proposal, choices: Sequence[Choice], message: str) -> None:
         self._news.publish("resolved", proposal, decisions=choices, message=message)
@@ -385,10 +393,3 @@ class Proposals:
     def _forget(self, proposal: Proposal) -> None:
         del self._proposals[proposal.proposal_id]
         self._documents.unfollow(proposal.uri)
-
-
-def _cover_empty(hunks: Sequence[Hunk], text: str) -> None:
-    """What a new file holds goes in place of an empty buffer's line end, not before it."""
-    for hunk in hunks:
-        if hunk.state == "pending":
-            hunk.start, hunk.end, hunk.old_text = 0, len(text), text

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assent.editor.diff import diff_splices
 from assent.editor.documents import DocumentEvent, Documents
 from assent.editor.hunks import Hunk
 from assent.editor.proposal import Proposal
+from assent.text.diff import diff_splices
 from assent.text.positions import range_at
 from assent.text.splices import Splice, in_sequence
 from assent.types.blocks import Json

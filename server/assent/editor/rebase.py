@@ -103,7 +103,7 @@ def _judge(hunk: Hunk, after: str, *, ours: bool) -> None:
     text = after[hunk.start : hunk.end]
     if hunk.target is not None and _arrived(hunk, text, after):
         hunk.state = hunk.target.state
-        hunk.placed = None if hunk.target.text == hunk.new_text else hunk.target.text
+        hunk.placed = None if hunk.state == "pending" or hunk.target.text == hunk.new_text else hunk.target.text
         hunk.decided = hunk.state in ("accepted", "edited", "rejected")
         hunk.target = None
         return
@@ -143,3 +143,10 @@ def _arrived(hunk: Hunk, text: str, after: str) -> bool:
     # Some editors keep a line end at the end of the file whatever we ask for.
     at_end = hunk.end == len(after) and bool(target.text)
     return at_end and ends_line(text) and same_but_for_eol(text, target.text + "\n")
+
+
+def cover_empty(hunks: Sequence[Hunk], text: str) -> None:
+    """What a new file holds goes in place of an empty buffer's line end, not before it."""
+    for hunk in hunks:
+        if hunk.state == "pending":
+            hunk.start, hunk.end, hunk.old_text = 0, len(text), text

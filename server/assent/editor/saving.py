@@ -11,7 +11,7 @@ from typing import Any, cast
 import anyio
 
 from assent.editor.buffer_edits import Sleep
-from assent.editor.client import ClientEdits, ClientGone, Unsaved
+from assent.editor.client_edits import ClientEdits, ClientGone, Unsaved
 from assent.editor.documents import Document, DocumentEvent, Documents
 from assent.text.uris import same_document
 from assent.types.errors import ToolError

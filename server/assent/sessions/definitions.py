@@ -13,12 +13,13 @@ from typing import cast
 import anyio.to_thread
 
 from assent.extensions.catalogue import Activation, Catalogue, Catalogues
-from assent.extensions.hooks.handlers import Origin
+from assent.extensions.hooks.handlers import HookOrigin
 from assent.extensions.hooks.ports import Written
 from assent.extensions.memory import MemoryFiles
-from assent.extensions.plugins.parts import parts_of
+from assent.extensions.plugins.options import by_environment
+from assent.extensions.plugins.parts import parts_of, problems_of
 from assent.extensions.plugins.store import Plugins
-from assent.extensions.prompt_files import PromptFile
+from assent.sessions.mcp import PluginServer
 from assent.storage.activation import TrustItem
 from assent.storage.trust import FolderTrust, TrustStore
 from assent.types.blocks import Json
@@ -73,14 +74,14 @@ class Definitions:
             return self.load_now(cwd)
         return known[1]
 
-    def nested_skills(self, cwd: str, path: str) -> tuple[PromptFile, ...]:
-        """Usable skills of the folders between the working directory and a file that was touched."""
-        return self._catalogues.load(cwd, _Word(self._trust.of(cwd)), nested=path).usable_skills
+    def nested(self, cwd: str, path: str) -> Catalogue:
+        """Also with the skills of the folders between the working directory and a file that was touched."""
+        return self._catalogues.load(cwd, _Word(self._trust.of(cwd)), nested=path)
 
     def plugin_rows(self) -> list[Json]:
         """`assent/plugin/list`."""
         active, notices = self.plugins.active()
-        parts = {plugin.name: parts_of(plugin) for plugin in active}
+        usable = {plugin.name: plugin for plugin in active}
         wrong = {notice.file: notice.text for notice in notices}
         rows: list[Json] = []
         for each in self.plugins.installed():
@@ -89,9 +90,16 @@ class Definitions:
                 "version": each.version,
                 "source": each.source,
                 "enabled": each.enabled,
-                "parts": parts.get(each.name, []),
+                "parts": [],
             }
-            if why := wrong.get(self.plugins.root(each)):
+            plugin, why = usable.get(each.name), wrong.get(self.plugins.root(each))
+            if plugin is not None:
+                row["parts"] = parts_of(plugin)
+                told = [notice.text for notice in notices if notice.file == plugin.root]
+                lacking = [text for text in told if text not in plugin.problems]  # values that it asks for
+                if problems := [*lacking, *problems_of(plugin)]:
+                    row["problems"] = problems
+            elif why:
                 row["withheld"] = why
             rows.append(row)
         return rows
@@ -101,17 +109,33 @@ class Definitions:
         return [
             Written(
                 event=event,
-                entry=entry,
-                origin=Origin(
+                entry=by_environment(entry),
+                origin=HookOrigin(
                     file=plugin.hooks_file,
                     source="plugin",
                     foreign=True,
-                    environment=plugin.variables(self.plugins.data(plugin.name)),
+                    environment=self.plugins.variables(plugin),
                 ),
             )
             for plugin in self.plugins.active()[0]
+            if not self.plugins.incomplete(plugin)
             for event, entries in plugin.hooks.items()
             for entry in cast("list[Json]", entries)
+        ]
+
+    def plugin_servers(self) -> list[PluginServer]:
+        """MCP servers of the plugins that are enabled and whole."""
+        return [
+            PluginServer(
+                plugin=plugin.name,
+                name=name,
+                entry=cast("Json", by_environment(entry)),
+                file=plugin.root,
+                variables=self.plugins.variables(plugin),
+            )
+            for plugin in self.plugins.active()[0]
+            if not self.plugins.incomplete(plugin)
+            for name, entry in plugin.servers.items()
         ]
 
     def items(self, cwd: str) -> Sequence[TrustItem]:

@@ -6,26 +6,29 @@ engine's `EngineConfig` and `Services`: the program gives the first part of both
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from assent.editor.proposals import Origin, Proposals, Review
+from assent.editor.proposal import EditOrigin, Review
+from assent.editor.proposals import Proposals
 from assent.engine.config import EngineConfig, TaskBudget
-from assent.engine.past import Past
+from assent.engine.conversation_past import ConversationPast
 from assent.engine.query_engine import QueryEngine
 from assent.engine.services import Services
 from assent.sessions.definitions import Definitions
+from assent.sessions.hooks.session_hooks import SessionHooks
 from assent.sessions.mcp import Mcp
-from assent.sessions.session_hooks import SessionHooks
+from assent.sessions.turnstile import Turnstile
 from assent.storage.journal import Disk
 from assent.storage.settings import Settings, SettingsFiles
 from assent.storage.trust import TrustStore
+from assent.storage.turn_slots import TurnSlots
 from assent.tools.tool import AnyTool, Jobs
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.permissions import Action, Ask, Decision, Mode
-from assent.types.ports import EditorQueries, ModelInfo, ToolCall, Workspace
+from assent.types.ports import EditorQueries, ModelInfo, TerminalClient, ToolCall, Workspace
 
 # --- the engine ------------------------------------------------------------------------------------------------------
 
@@ -65,7 +68,7 @@ class EngineOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class PermissionFacts:
     """Everything besides the action that `permissions.decide` must know, as the session sees it now."""
 
     cwd: str
@@ -79,8 +82,8 @@ class Judgement:
     interactive: bool = True
 
 
-Decide = Callable[[Action, Judgement], Decision]
-"""`app.py` builds the PermissionContext from the judgement and calls `permissions.chain.decide`."""
+Decide = Callable[[Action, PermissionFacts], Decision]
+"""`app.py` builds the PermissionContext from the facts and calls `permissions.chain.decide`."""
 
 Classify = Callable[[str, ToolCall, Ask], Awaitable[Literal["allow", "deny", "ask"]]]
 """Auto mode's classifier (P13), told whose call it is: may answer an ask; anything but allow or deny, and any failure,
@@ -89,14 +92,14 @@ is an ask."""
 
 # --- all of it -------------------------------------------------------------------------------------------------------
 
-MakeWorkspace = Callable[[str, Callable[[], Origin], Callable[[], Review]], Workspace]
+MakeWorkspace = Callable[[str, Callable[[], EditOrigin], Callable[[], Review]], Workspace]
 """(cwd, origin, review): `editor.workspace(origin=…, review=…)`, or a DiskWorkspace where there is no editor."""
 
 MakeJobs = Callable[[str, Callable[[Json], None]], Jobs]
 """(session id, on_change): on_change takes {jobId, command, state, exitCode?} whenever a job starts or ends (S5)."""
 
 
-MakeTools = Callable[[str, Callable[[], Judgement]], Sequence[AnyTool]]
+MakeTools = Callable[[str, Callable[[], PermissionFacts]], Sequence[AnyTool]]
 """(cwd, current), in a stable order. `current` is what judging depends on at the moment of a call: rules change while
 the tools live."""
 
@@ -117,7 +120,7 @@ class SessionDeps:
     trust: TrustStore
     data_dir: Path  # $XDG_DATA_HOME/assent
 
-    engine: Callable[[EngineConfig, Services, Past], QueryEngine] = QueryEngine
+    engine: Callable[[EngineConfig, Services, ConversationPast], QueryEngine] = QueryEngine
     configured: Callable[[EngineConfig, Settings], EngineConfig] = lambda config, _settings: config
     """What the program and the settings say, added to what the user chose for a session."""
     default_model: str = "claude-opus-4-8"
@@ -125,7 +128,9 @@ class SessionDeps:
     require_model: Callable[[str], str] = lambda model: model  # the same, but NoCredentials, no stand-in
     model_info: Callable[[str], ModelInfo] = lambda model: ModelInfo(id=model)
     roots: Callable[[], tuple[str, ...]] = lambda: ()  # workspace folders, from the editor only
+    terminal: Callable[[str], TerminalClient | None] = lambda _session_id: None  # terminals of the client
     jobs: MakeJobs | None = None
+    turnstile: Turnstile = field(default_factory=Turnstile)
     proposals: Proposals | None = None  # None where no editor can show them
     editor: EditorQueries | None = None
     commands: Callable[[str, bool], Sequence[Json]] = lambda _cwd, _trusted: ()  # {name, description, argumentHint?}
@@ -141,4 +146,5 @@ class SessionDeps:
     secrets: Callable[[], Sequence[str]] = lambda: ()  # redacted in transcripts and logs
     disk: Disk | None = None  # for tests of full and dying disks
     interactive: bool = True  # False: nobody to ask, an ask becomes a deny (P12)
+    turn_slots: TurnSlots = field(default_factory=lambda: TurnSlots(Path(), lambda: None))  # how many turns run at once
     clock: Callable[[], float] = time.time

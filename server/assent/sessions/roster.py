@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from assent.text.visible import readable
 from assent.types.errors import ProtocolError
@@ -29,8 +29,9 @@ class RosterBoard:
         self._sent: Roster | None = None
         self._due = False
 
-    def listen(self, listener: Listener) -> None:
+    def listen(self, listener: Listener) -> Callable[[], None]:
         self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def current(self, cwd: str | None = None) -> Roster:
         entries = [_entry(session) for session in self._sessions() if cwd is None or session.cwd == cwd]
@@ -42,8 +43,8 @@ class RosterBoard:
             self._due = True
             asyncio.get_running_loop().call_soon(self._notify)
 
-    def answer(self, reply: PermissionReply) -> None:
-        """Answer an ask of any live session. Raises unknownAsk when it is no longer open."""
+    def answer(self, reply: PermissionReply, *, who: str = "") -> None:
+        """Answer an ask of any live session, for the client of this name. Raises unknownAsk when it is closed."""
         answer = {
             name: value
             for name, value in (
@@ -55,7 +56,7 @@ class RosterBoard:
             if value is not None
         }
         for session in self._sessions():
-            if session.asks.answer(reply.ask_id, answer, by="roster"):
+            if session.asks.answer(reply.ask_id, answer, by="roster", who=who):
                 return
         raise ProtocolError("unknownAsk", "that question is no longer open", hint="It was answered, or its turn ended.")
 
@@ -64,21 +65,25 @@ class RosterBoard:
         now = self.current()
         if now != self._sent:
             self._sent = now
-            for listener in self._listeners:
+            for listener in list(self._listeners):
                 listener(now)
 
 
+def _state(session: Session) -> Literal["running", "waiting", "idle", "finished", "queued"]:
+    if session.turns.waits_for_room:
+        return "queued"
+    status = session.waiting.status
+    return "finished" if status == "idle" and session.turns.count else status
+
+
 def _entry(session: Session) -> RosterEntry:
-    status = session.status
     return RosterEntry(
         session_id=session.id,
         title=readable(session.title),
         cwd=session.cwd,
-        state="finished" if status == "idle" and session.turns.count else status,
+        state=_state(session),
         cost_usd=session.turns.cost_usd,
         clients=len(session.events.subscriptions),
-        asks=[
-            RosterAsk(ask_id=ask["askId"], title=ask.get("title", ""), tool=ask.get("tool", ""))
-            for ask in session.asks.pending("permission")
-        ],
+        background=session.keeps_running or None,
+        asks=[RosterAsk(ask_id=ask.ask_id, title=ask.title, tool=ask.tool) for ask in session.asks.permissions()],
     )

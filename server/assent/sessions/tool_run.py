@@ -6,35 +6,32 @@ from typing import cast
 
 import anyio
 
+from assent.engine.eliciting import elicit_with_hooks
 from assent.sessions.live.session import Session
 from assent.sessions.stream.front import Call
 from assent.tools.run.executor import CallResult, ToolExecutor
 from assent.tools.tool import ToolContext
 from assent.types.blocks import Block, Json, text_block, text_of
 from assent.types.errors import ProtocolError
+from assent.types.hooks import HookCall, HookEvent, HookOutcome
 from assent.types.ids import new_id
 from assent.types.messages import Message, ToolProgress
+from assent.types.ports import Elicitation, ElicitationAnswer
+from assent.wire.requests import ToolRun
+from assent.wire.results import ToolInfo, ToolRan, Tools
 
 
-def listed(session: Session) -> Json:
-    tools = [tool for tool in session.tools() if tool.enabled(session.state)]
-    return {
-        "tools": [
-            {"name": tool.name, "description": tool.description(), "inputSchema": tool.input_schema()} for tool in tools
-        ]
-    }
+def listed(session: Session) -> Tools:
+    tools = [tool for tool in session.tools.all() if tool.enabled(session.state)]
+    return Tools([ToolInfo(tool.name, tool.description(), tool.input_schema()) for tool in tools])
 
 
-async def run(session: Session, params: Json, call: Call) -> Json:
-    name = params.get("name")
-    tool = session.tool(str(name))
+async def run(session: Session, params: ToolRun, call: Call) -> ToolRan:
+    tool = session.tools.named(params.name)
     if tool is None:
-        names = ", ".join(sorted(tool.name for tool in session.tools()))
-        raise ProtocolError("invalidParams", f"There is no tool named {name!r}", hint=f"The tools are: {names}.")
-    given = params.get("input", {})
-    if not isinstance(given, dict):
-        raise ProtocolError("invalidParams", "input must be an object")
-    block: Json = {"type": "tool_use", "id": new_id("x"), "name": tool.name, "input": cast("Json", given)}
+        names = ", ".join(sorted(tool.name for tool in session.tools.all()))
+        raise ProtocolError("invalidParams", f"There is no tool named {params.name!r}", hint=f"The tools are: {names}.")
+    block: Json = {"type": "tool_use", "id": new_id("x"), "name": tool.name, "input": params.input}
     began = time.monotonic()
     result = await _executed(session, block, call)
     if result is None:
@@ -42,11 +39,11 @@ async def run(session: Session, params: Json, call: Call) -> Json:
     content = cast("str | list[Block]", result.block["content"])
     if result.ended == "denied":
         raise ProtocolError("permissionDenied", text_of(content), hint="Allow it with a rule, or answer the question.")
-    return {
-        "content": [text_block(content)] if isinstance(content, str) else [dict(part) for part in content],
-        "isError": result.ended != "done",
-        "durationMs": int((time.monotonic() - began) * 1000),
-    }
+    return ToolRan(
+        content=[text_block(content)] if isinstance(content, str) else [dict(part) for part in content],
+        is_error=result.ended != "done",
+        duration_ms=int((time.monotonic() - began) * 1000),
+    )
 
 
 async def _executed(session: Session, block: Json, call: Call) -> CallResult | None:
@@ -55,7 +52,7 @@ async def _executed(session: Session, block: Json, call: Call) -> CallResult | N
     def emit(message: Message) -> None:
         if isinstance(message, ToolProgress):
             call.progress(message.text)
-        session.turns.show(message)
+        session.turns.output.show(message)
 
     def make_context(*, tool_use_id: str, progress: Callable[[str], None]) -> ToolContext:
         return ToolContext(
@@ -64,8 +61,16 @@ async def _executed(session: Session, block: Json, call: Call) -> CallResult | N
             state=session.state,
             services=session.services,
             progress=progress,
-            elicit=session.elicit,
+            elicit=elicit,
         )
+
+    async def run_hooks(event: HookEvent, data: Json, server: str) -> list[HookOutcome]:
+        hooks = session.services.hooks
+        asked = HookCall(event=event, session_id=session.id, cwd=session.state.cwd, subject=server, data=data)
+        return await hooks.run(asked) if hooks.wants(event) else []
+
+    async def elicit(question: Elicitation) -> ElicitationAnswer:
+        return await elicit_with_hooks(question, run_hooks, lambda: session.elicit(question))
 
     results: tuple[CallResult, ...] = ()
     async with anyio.create_task_group() as group:
@@ -76,8 +81,9 @@ async def _executed(session: Session, block: Json, call: Call) -> CallResult | N
 
         group.start_soon(stop_when_cancelled)
         async with ToolExecutor(
-            tools={tool.name: tool for tool in session.tools() if tool.enabled(session.state)},
+            tools={tool.name: tool for tool in session.tools.all() if tool.enabled(session.state)},
             can_use_tool=session.gate.can_use_tool,
+            review_edit=session.edit_review.run,
             make_context=make_context,
             emit=emit,
             clock=time.monotonic,

@@ -7,21 +7,28 @@ worker threads while the event loop puts: readers take turns, a writer never wai
 """
 
 import contextlib
+import itertools
 import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 from assent.storage import transcript
 from assent.storage.files import write_atomically
+from assent.storage.fulltext import FullText
+from assent.storage.lines import decode
 from assent.storage.paths import sessions_dir
+from assent.text.attached import own_words
 from assent.types.blocks import Json
 from assent.types.private_files import private_folder
 from assent.types.redaction import redact
 
 PAGE = 50
+TITLE = 80  # characters of a prompt that make a title
+FIRST_LINES = 50
 STALE = 4  # lines per session before the index is written anew
 
 
@@ -52,6 +59,7 @@ class Index:
         self._many = msgspec.json.Decoder(list[Summary])
         self._encoder = msgspec.json.Encoder()
         self._reading = threading.Lock()
+        self.words = FullText(data)
 
     def put(self, summary: Summary) -> None:
         """Remember this about the session, without secrets. It is a cache, so a full disk is no reason to fail."""
@@ -66,6 +74,7 @@ class Index:
                 os.close(fd)
 
     def remove(self, session_id: str) -> None:
+        self.words.forget(session_id)
         self.put(Summary(session_id=session_id, deleted=True))
 
     def get(self, session_id: str) -> Summary | None:
@@ -131,11 +140,21 @@ class Index:
             known = self._known.get(session_id)
             if known is None or known.deleted:
                 self.put(summarise(self._root / folder / f"{session_id}.jsonl"))
+            elif not known.title and (title := self._title_since(folder, known)):
+                self.put(msgspec.structs.replace(known, title=title))
         for session_id, known in before:
             if session_id not in there and not known.deleted:
                 self._known.pop(session_id, None)
         if self._lines > 1000 and self._lines > STALE * max(1, len(there)):
             self._rewrite()
+
+    def _title_since(self, folder: str, known: Summary) -> str:
+        """Of a session that had none when it was last summed up: its process may have died before it told."""
+        path = self._root / folder / f"{known.session_id}.jsonl"
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime > known.updated_at + 1:
+                return summarise(path).title
+        return ""
 
     def _files(self) -> Iterator[tuple[str, str]]:
         with contextlib.suppress(OSError), os.scandir(self._root) as folders:
@@ -169,7 +188,7 @@ def summarise(path: Path) -> Summary:
         updated = path.stat().st_mtime
     return Summary(
         session_id=path.stem,
-        title=str(state.get("title", "")),
+        title=str(state.get("title", "")) or _first_words(path),
         cwd=str(head.get("cwd", "")),
         branch=str(state.get("branch", "") or head.get("branch", "")),
         updated_at=updated,
@@ -177,6 +196,19 @@ def summarise(path: Path) -> Summary:
         cost_usd=cost,
         folder=path.parent.name,
     )
+
+
+def _first_words(path: Path) -> str:
+    """The beginning of the first prompt, for a session that was killed before it had a title."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        for line in itertools.islice(file, FIRST_LINES):
+            record = decode(line)
+            if record and record.get("type") in ("session/turn", "user") and not record.get("is_meta"):
+                blocks = cast("list[Json]", record.get("content") or [])
+                words = " ".join(own_words([each for each in blocks if each.get("type") == "text"]).split())
+                if words:
+                    return words[:TITLE]
+    return ""
 
 
 def _holds(text: str, words: list[str]) -> bool:

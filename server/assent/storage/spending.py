@@ -1,9 +1,11 @@
 """What a session has spent, from its file (Q6, Q9).
 
-The newest `spent` record says it all, and is found from the end. Files of version 0.1 have none: there the answers are
-added up, and a result counts where it knows more (it counted subagents, too). Rewound parts were paid for as well.
+The newest `spent` record says it all, and is found from the end; calls that it has as open died with the process.
+Files of version 0.1 have none: there the answers are added up, and a result counts where it knows more (it counted
+subagents, too). Rewound parts were paid for as well.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from assent.storage.lines import decode
@@ -18,7 +20,9 @@ def spent(path: Path) -> Spent | None:
     """The totals so far; None when nothing was spent."""
     newest = last_entry(path, "spent")
     known = revive(newest.record) if newest else None
-    return known if isinstance(known, Spent) else _added_up(path)
+    if not isinstance(known, Spent):
+        return _added_up(path)
+    return replace(known, open_calls=0, unreported=known.unreported + known.open_calls)
 
 
 def _added_up(path: Path) -> Spent | None:

@@ -1,8 +1,8 @@
 """A conversation on disk (S1): one append-only file of JSON lines per session.
 
 Rules of the file:
-1. The first record is `session/header`. Records that are engine messages carry the codec's type; the session's own
-   start with `session/`.
+1. The first record is `session/header`, the second `session/format` (0.1 wrote none: format 1). Records that are engine
+   messages carry the codec's type; the session's own start with `session/`.
 2. Nothing is ever rewritten. `tombstone` withdraws earlier messages by uuid; `session/rewound` with an offset says: the
    conversation before this record is the one that ended at that offset. Undoing a rewind is one more of these.
 3. A line that cannot be read is skipped and reported; the history before and after it is shown.
@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import orjson
 
+from assent.storage.backward_reading import CHUNK, line_at, lines_before, rfind, rfind_line
 from assent.storage.lines import decode
 from assent.types import codec
 from assent.types.blocks import Json
@@ -36,7 +37,7 @@ from assent.types.messages import (
     UserMessage,
 )
 
-CHUNK = 256 * 1024
+FORMAT = 2  # what this version writes; it reads every one up to it, and shows newer ones without touching them
 PAGE_MESSAGES = 100
 PAGE_BYTES = 512 * 1024
 SHOWN = frozenset({"user", "assistant", "attachment", "system/compact_boundary"})
@@ -75,8 +76,10 @@ class Loaded:
 
     messages: list[ConversationMessage] = field(default_factory=list[ConversationMessage])
     snipped: set[str] = field(default_factory=set[str])
+    spared: set[str] = field(default_factory=set[str])  # taken back from a snip
     collapsed: list[Collapsed] = field(default_factory=list[Collapsed])
     last_result: Result | None = None
+    context_tokens: int = 0  # when it was last measured
     damaged: int = 0
 
 
@@ -144,7 +147,7 @@ def backwards(fd: int, end: int) -> Iterator[tuple[int, int, bytes]]:
     position = end
     while position > 0:
         jump: int | None = None
-        for start, stop, line in _lines_before(fd, position):
+        for start, stop, line in lines_before(fd, position):
             if line.startswith(b'{"type":"session/rewound"'):
                 record = decode(line)
                 target = record.get("offset") if record else None
@@ -167,7 +170,7 @@ def segments(fd: int, end: int) -> list[tuple[int, int]]:
         if at < 0:
             found.append((0, end))
             break
-        target = (decode(_line_at(fd, at)) or {}).get("offset")
+        target = (decode(line_at(fd, at)) or {}).get("offset")
         starts_a_line = at == 0 or os.pread(fd, 1, at - 1) == b"\n"
         if starts_a_line and isinstance(target, int) and 0 <= target < at:
             found.append((at, end))
@@ -215,24 +218,26 @@ def shown(path: Path) -> dict[str, int]:
 
 def record_at(path: Path, offset: int) -> Json | None:
     with path.open("rb") as file:
-        return decode(_line_at(file.fileno(), offset))
+        return decode(line_at(file.fileno(), offset))
 
 
 def load(path: Path) -> Loaded:
     """What to resume with: from the last compaction on, tombstones applied, the totals of the last result."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        boundary = _rfind_line(file.fileno(), b'{"type":"system/compact_boundary"', size)
+        boundary = rfind_line(file.fileno(), b'{"type":"system/compact_boundary"', size)
         inside = any(begin <= boundary < end for begin, end in segments(file.fileno(), size))
     last = last_entry(path, "result")
-    loaded = Loaded(last_result=_result(last.record if last else None))
+    loaded = Loaded(last_result=_result(last.record if last else None), context_tokens=context_tokens(path))
     by_id: dict[str, ConversationMessage] = {}
     for entry in stream(path, start=boundary if boundary > 0 and inside else 0):
         if isinstance(entry, int):
             loaded.damaged += 1
             continue
         if entry.type == "session/unsnip":
-            loaded.snipped.difference_update(cast("list[str]", entry.record.get("messageIds") or []))
+            back = cast("list[str]", entry.record.get("messageIds") or [])
+            loaded.snipped.difference_update(back)
+            loaded.spared.update(back)
         if entry.type not in KEPT:
             continue
         message = revive(entry.record)
@@ -272,7 +277,7 @@ def last_entry(path: Path, kind: str, *, before: int | None = None, after: int =
         end = os.fstat(fd).st_size if before is None else before
         while (at := rfind(fd, needle, end, floor=after)) >= 0:
             if at == 0 or os.pread(fd, 1, at - 1) == b"\n":
-                line = _line_at(fd, at)
+                line = line_at(fd, at)
                 if record := decode(line):
                     return Entry(offset=at, end=at + len(line), record=record)
             end = at
@@ -299,7 +304,7 @@ def _newest(path: Path, key: str, value: str, fits: Callable[[Json], bool]) -> E
         end = os.fstat(fd).st_size
         while (at := rfind(fd, needle, end)) >= 0:
             start = rfind(fd, b"\n", at) + 1
-            line = _line_at(fd, start)
+            line = line_at(fd, start)
             if (record := decode(line)) is not None and fits(record):
                 return Entry(offset=start, end=start + len(line), record=record)
             end = start
@@ -314,7 +319,7 @@ def holds_call(path: Path, tool_use_id: str) -> bool:
         end = os.fstat(fd).st_size
         while (at := rfind(fd, needle, end)) >= 0:
             start = rfind(fd, b"\n", at) + 1
-            record = decode(_line_at(fd, start)) or {}
+            record = decode(line_at(fd, start)) or {}
             if record.get("type") == "assistant":
                 return True
             end = start
@@ -327,69 +332,22 @@ def header(path: Path) -> Json:
         return decode(file.readline()) or {}
 
 
+def format_of(path: Path) -> int:
+    """The newest format any part of the file says it is in: its beginning, or the last state that was written."""
+    with path.open("rb") as file:
+        first = [decode(file.readline(CHUNK)) or {} for _ in range(2)]
+    said = [record.get("version") for record in first if record.get("type") == "session/format"]
+    state = last_entry(path, "session/state")
+    said.append(state.record.get("format") if state else None)
+    return max((version for version in said if type(version) is int), default=1)
+
+
 def revive(record: Json) -> Message | None:
     """The engine's message, or None when this version cannot make sense of the record."""
     try:
         return codec.from_json(record)
     except (TypeError, ValueError, KeyError, AttributeError):
         return None
-
-
-def rfind(fd: int, needle: bytes, end: int, *, floor: int = 0) -> int:
-    """The last place in [floor, end) where these bytes start, or -1; in chunks, so memory stays flat."""
-    overlap = len(needle) - 1
-    size = CHUNK
-    while end > floor:
-        start = max(floor, end - size)
-        data = os.pread(fd, end - start + overlap, start)
-        at = data.rfind(needle, 0, end - start + overlap)
-        if at >= 0:
-            return start + at
-        end = start
-        size = 4 * CHUNK
-    return -1
-
-
-def _rfind_line(fd: int, beginning: bytes, end: int) -> int:
-    """The last line that begins like this, or -1."""
-    while (at := rfind(fd, beginning, end)) > 0 and os.pread(fd, 1, at - 1) != b"\n":
-        end = at
-    return at
-
-
-def _lines_before(fd: int, end: int) -> Iterator[tuple[int, int, bytes]]:
-    """Plain lines that end at or before `end`, last first."""
-    tail = b""  # the beginning of this is not yet known to be a line's start
-    position = end
-    size = CHUNK
-    while position > 0:
-        start = max(0, position - size)
-        block = os.pread(fd, position - start, start) + tail
-        lines = block.split(b"\n")
-        tail = lines[0]
-        offset = start + len(block)
-        for line in reversed(lines[1:]):
-            begin = offset - len(line)
-            if line:
-                yield begin, begin + len(line) + 1, line
-            offset = begin - 1
-        position = start
-        # A line longer than the block would be joined again and again: read further each time.
-        size = min(size * 2, 64 * CHUNK) if len(lines) == 1 else CHUNK
-    if tail:
-        yield 0, len(tail) + 1, tail
-
-
-def _line_at(fd: int, offset: int) -> bytes:
-    parts: list[bytes] = []
-    while block := os.pread(fd, CHUNK, offset):
-        cut = block.find(b"\n")
-        if cut >= 0:
-            parts.append(block[: cut + 1])
-            break
-        parts.append(block)
-        offset += len(block)
-    return b"".join(parts)
 
 
 def _result(record: Json | None) -> Result | None:

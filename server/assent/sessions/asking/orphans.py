@@ -7,22 +7,25 @@ it is decided, and the engine only takes the outcome to the model. A second end 
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import anyio
+import msgspec
 import orjson
+from msgspec.structs import replace
 
 from assent.editor.proposal import Proposal
 from assent.editor.proposals import Proposals
-from assent.engine.past import OrphanedPermission, OrphanOutcome
-from assent.sessions.asking.answers import Answer, LastingRules, read_answer
-from assent.sessions.asking.asks import Asks, Question
-from assent.sessions.asking.change_review import ChangeReview
+from assent.engine.conversation_past import OrphanedPermission, OrphanOutcome
+from assent.sessions.asking.ask_answers import AskAnswer, LastingRules, read_answer
+from assent.sessions.asking.asks import Asks, OpenQuestion
+from assent.sessions.asking.change import AskedChange
+from assent.sessions.asking.review import EditReview
 from assent.sessions.live.late_decisions import LateDecisions
-from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
+from assent.wire import shapes as wire
+from assent.wire.asks import PendingAsk
 
-GONE = "The user's answer could not be applied: {}"
 OTHER_INPUT = "Nothing was changed. The user wants this edit with another input:\n{}"
 
 
@@ -30,7 +33,7 @@ OTHER_INPUT = "Nothing was changed. The user wants this edit with another input:
 class _Review:
     """The fate of an edit that was left, in every file of it: set once."""
 
-    change: ChangeReview
+    change: AskedChange
     outcome: OrphanOutcome | None = None
     decided: anyio.Event = field(default_factory=anyio.Event)
 
@@ -49,51 +52,51 @@ class Owner(Protocol):
 
 
 class Orphans:
-    def __init__(self, owner: Owner, proposals: Proposals | None) -> None:
+    def __init__(self, owner: Owner, proposals: Proposals | None, review: EditReview) -> None:
         self._owner = owner
         self._proposals = proposals
-        self._left: list[Json] = []
-        self._presented: dict[str, Question] = {}
+        self._review = review
+        self._left: list[PendingAsk] = []
+        self._presented: dict[str, OpenQuestion] = {}
         self._reviews: dict[str, _Review] = {}
 
-    def restore(self, asks: list[Json]) -> None:
+    def restore(self, asks: list[PendingAsk]) -> None:
         """Asks as an earlier process left them; those it had itself inherited had their second chance.
 
-        A subagent's conversation ends with its process, and nobody would hear the answer to what it asked.
+        A subagent's conversation ends with its process, so its asks are dropped.
         """
-        self._left = [ask for ask in asks if not ask.get("orphan") and not ask.get("parentToolUseId")]
+        self._left = [ask for ask in asks if not ask.orphan and not ask.parent_tool_use_id]
 
     def present(self) -> None:
         for ask in self._left:
-            call = str(ask["toolUseId"])
+            call = ask.tool_use_id
             if call in self._presented or call in self._reviews:
                 continue
             proposal = self._proposal(ask)
             if proposal is None:
-                bare = {key: value for key, value in ask.items() if key != "proposal"}
-                self._presented[call] = self._owner.asks.open("permission", ask["askId"], {**bare, "orphan": True})
+                self._presented[call] = self._owner.asks.open(replace(ask, orphan=True, proposal=None))
                 continue
-            review = self._reviews[call] = _Review(change=self._change(proposal))
+            review = self._reviews[call] = _Review(change=self._review.left(proposal))
             if not proposal.pending:  # decided while nobody was attached
-                self._owner.spawn(partial(self._conclude, review))
+                self._owner.spawn(partial(self._conclude, review, None))
                 continue
-            shown = {**ask, "orphan": True, "proposal": review.change.shown}
-            question = self._owner.asks.open("permission", ask["askId"], shown)
-            self._owner.spawn(partial(self._watch, ask, question, proposal, review))
+            shown = msgspec.convert(review.change.shown, wire.Proposal)
+            question = self._owner.asks.open(replace(ask, orphan=True, proposal=shown))
+            self._owner.spawn(partial(self._watch, ask, question, review))
 
     def calls(self) -> tuple[OrphanedPermission, ...]:
         """What the engine should take up."""
         return tuple(
             OrphanedPermission(
-                tool_use_id=ask["toolUseId"],
-                tool=ask["tool"],
-                input=ask["input"],
+                tool_use_id=ask.tool_use_id,
+                tool=ask.tool,
+                input=ask.input,
                 outcome=partial(self._outcome, ask) if self._proposal(ask) is not None else None,
             )
             for ask in self._left
         )
 
-    def adopt(self, tool_use_id: str) -> Question | None:
+    def adopt(self, tool_use_id: str) -> OpenQuestion | None:
         """The question that is (or was) open for this call, to be waited for instead of a new one; once."""
         if not self._is_left(tool_use_id):
             return None
@@ -104,81 +107,39 @@ class Orphans:
     def drop(self) -> None:
         """The conversation went back to before these calls."""
         for ask in self._left:
-            self._owner.asks.withdraw(ask["askId"], by="rewind")
+            self._owner.asks.withdraw(ask.ask_id, by="rewind")
         self._left = []
 
     # --- edits -------------------------------------------------------------------------------------------------------
 
-    async def _watch(self, ask: Json, question: Question, proposal: Proposal, review: _Review) -> None:
-        """One edit, one decision: the ask's answer or the review of the last hunk, whichever is first."""
-        assert self._proposals is not None
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._settled_by_review, proposal.proposal_id, question.id)
+    async def _watch(self, ask: PendingAsk, question: OpenQuestion, review: _Review) -> None:
+        async with review.change.deciding(self._owner.asks, question):
             await question.settled.wait()
-            group.cancel_scope.cancel()
-        if question.answer is not None:
-            answer = read_answer(question.answer)
-            review.outcome = await self._apply(ask, answer, proposal)
-        elif question.by != "review":
-            self._take_back(proposal)
-        await self._conclude(review)
-
-    async def _settled_by_review(self, proposal_id: str, ask_id: str) -> None:
-        assert self._proposals is not None
-        await self._proposals.wait(proposal_id)
-        self._owner.asks.withdraw(ask_id, by="review")
-
-    async def _apply(self, ask: Json, answer: Answer, proposal: Proposal) -> OrphanOutcome | None:
-        """Do what was answered; words for the model where the proposal itself has none."""
-        assert self._proposals is not None
-        if not answer.allowed:
-            self._take_back(proposal, answer.message)
-            return None
-        if answer.updated_input is not None and answer.updated_input != ask["input"]:
-            self._take_back(proposal)
+        answer = None if question.answer is None else read_answer(question.answer)
+        if answer is None and question.by != "review":
+            review.change.withdraw()
+        elif answer is not None and not answer.allowed:
+            review.change.withdraw(answer.message)
+            answer = None
+        elif answer is not None and answer.updated_input not in (None, ask.input):
+            review.change.withdraw()
             wanted = orjson.dumps(answer.updated_input).decode()
-            return OrphanOutcome(text=OTHER_INPUT.format(wanted), made=False)
-        suggestions = cast("list[Json]", ask.get("suggestions") or [])
-        suggested = next((str(suggestion["rule"]) for suggestion in suggestions), None)
-        self._owner.rules_kept.keep(answer, suggested=suggested, lasting=suggested is not None)
-        decisions: list[Json] | Json = {"all": "accept"} if answer.hunks is None else answer.hunks
-        try:
-            await self._proposals.resolve(proposal.proposal_id, decisions, message=answer.message, unnamed="reject")
-        except ProtocolError as error:
-            self._take_back(proposal)
-            return OrphanOutcome(text=GONE.format(error), made=False)
-        return None
+            review.outcome = OrphanOutcome(text=OTHER_INPUT.format(wanted), made=False)
+        elif answer is not None:
+            suggested = [suggestion.rule for suggestion in ask.suggestions[:1]]
+            self._owner.rules_kept.keep(answer, suggested=suggested, lasting=bool(suggested))
+        await self._conclude(review, answer)
 
-    def _take_back(self, proposal: Proposal, message: str = "") -> None:
-        """The edit and, when its call wanted to change more files than the ask shows, those too."""
-        assert self._proposals is not None
-        self._proposals.withdraw(proposal.proposal_id, message=message)
-        for other in self._change(proposal).others:
-            self._proposals.withdraw(other)
-
-    def _change(self, proposal: Proposal) -> ChangeReview:
-        """The edit, and the other files that its call wanted to change as far as they are undecided."""
-        assert self._proposals is not None
-        live = self._proposals.live(proposal.origin.session_id)
-        same = [each for each in live if each.tool_use_id == proposal.tool_use_id and each is not proposal]
-        return ChangeReview(
-            proposals=self._proposals,
-            shown=self._proposals.get(proposal.proposal_id),
-            others=tuple(each.proposal_id for each in same),
-        )
-
-    async def _conclude(self, review: _Review) -> None:
+    async def _conclude(self, review: _Review, answer: AskAnswer | None) -> None:
         """The file that was shown has its answer; the others are waited for, as in the turn they come from."""
-        assert self._proposals is not None
         if review.outcome is None:
-            await review.change.wait(answered=True)
-            made = any(self._proposals.outcome(each)[1] for each in review.change.ids)
-            review.outcome = OrphanOutcome(text=review.change.outcomes(), made=made)
+            text, made = await self._review.finish(review.change, answer)
+            review.outcome = OrphanOutcome(text=text, made=made)
         review.decided.set()
 
-    async def _outcome(self, ask: Json) -> OrphanOutcome:
+    async def _outcome(self, ask: PendingAsk) -> OrphanOutcome:
         self.present()
-        call = str(ask["toolUseId"])
+        call = ask.tool_use_id
         self._forget(call)
         review = self._reviews[call]
         await review.decided.wait()
@@ -187,17 +148,16 @@ class Orphans:
             self._owner.late.forget(each)  # the result says it
         return review.outcome
 
-    def _proposal(self, ask: Json) -> Proposal | None:
-        shown: Json = ask.get("proposal") or {}
-        if self._proposals is None or "proposalId" not in shown:
+    def _proposal(self, ask: PendingAsk) -> Proposal | None:
+        if self._proposals is None or ask.proposal is None:
             return None
         try:
-            return self._proposals.find(shown["proposalId"])
+            return self._proposals.find(ask.proposal.proposal_id)
         except ProtocolError:
             return None
 
     def _is_left(self, tool_use_id: str) -> bool:
-        return any(ask["toolUseId"] == tool_use_id for ask in self._left)
+        return any(ask.tool_use_id == tool_use_id for ask in self._left)
 
     def _forget(self, tool_use_id: str) -> None:
-        self._left = [ask for ask in self._left if ask["toolUseId"] != tool_use_id]
+        self._left = [ask for ask in self._left if ask.tool_use_id != tool_use_id]

@@ -7,7 +7,7 @@ from assent.sessions.stream.front import CannotAnswer
 from assent.types.blocks import Json
 
 
-class Questions:
+class ClientQuestions:
     def __init__(self) -> None:
         self._open: dict[str, asyncio.Future[Json]] = {}
 

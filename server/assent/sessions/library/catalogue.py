@@ -2,11 +2,13 @@
 
 import contextlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assent.sessions.live.record import VERSION
 from assent.storage import transcript
+from assent.storage.fulltext import Hit, Search
 from assent.storage.index import PAGE, Index, Summary
 from assent.storage.lines import encode
 from assent.storage.lock import acquire, busy
@@ -17,8 +19,18 @@ from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
 from assent.types.private_files import create_private, private_folder
 
-SEARCHED_BYTES = 64 * 1024 * 1024
-NOT_COPIED = frozenset({"session/header", "session/rewound", "session/turn"})
+SEARCH_SECONDS = 1.0
+NOT_COPIED = frozenset({"session/header", "session/format", "session/rewound", "session/turn"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundSessions:
+    """One page of a search or of the list."""
+
+    summaries: list[Summary]
+    cursor: str | None
+    hits: dict[str, list[Hit]] = field(default_factory=dict[str, list[Hit]])  # by session, where the words were said
+    unread: int = 0  # sessions that the search does not know yet
 
 
 def found(data: Path, session_id: object) -> SessionPaths:
@@ -31,18 +43,30 @@ def found(data: Path, session_id: object) -> SessionPaths:
     return paths
 
 
-def page(index: Index, data: Path, params: Json) -> tuple[list[Summary], str | None]:
-    """One page of the list, newest first, and the cursor to the next."""
-    cwd, query = params.get("cwd"), params.get("query")
+def page(
+    index: Index,
+    *,
+    cwd: str | None,
+    query: str | None,
+    cursor: str | None,
+    seconds: float | None = SEARCH_SECONDS,
+) -> FoundSessions:
+    """One page of the list, newest first, and the cursor to the next. `seconds`: for reading what is new, at most."""
     cwd = str(Path(cwd)) if cwd else None  # as sessions keep it, without a slash at the end
-    summaries = search(index, data, query, cwd=cwd) if query else index.all(cwd=cwd)
+    summaries, said = search(index, query, cwd=cwd, seconds=seconds) if query else (index.all(cwd=cwd), None)
     try:
-        start = max(0, int(params.get("cursor") or 0))
+        start = max(0, int(cursor or 0))
     except ValueError:
         hint = "Send the nextCursor of the page before, or none."
         raise ProtocolError("invalidParams", "the cursor is not one of ours", hint=hint) from None
     end = start + PAGE
-    return summaries[start:end], str(end) if end < len(summaries) else None
+    shown = summaries[start:end]
+    return FoundSessions(
+        summaries=shown,
+        cursor=str(end) if end < len(summaries) else None,
+        hits=said.hits([each.session_id for each in shown]) if said else {},
+        unread=said.unread if said else 0,
+    )
 
 
 def running(data: Path, summaries: Sequence[Summary]) -> frozenset[str]:
@@ -54,26 +78,13 @@ def running(data: Path, summaries: Sequence[Summary]) -> frozenset[str]:
     )
 
 
-def search(index: Index, data: Path, query: str, *, cwd: str | None) -> list[Summary]:
-    """Sessions whose title or prompts hold the words; then, newest first, those where they were said at all.
-
-    Looking into transcripts is bounded: beyond so many bytes only titles and prompts count.
-    """
+def search(index: Index, query: str, *, cwd: str | None, seconds: float | None) -> tuple[list[Summary], Search]:
+    """Sessions whose title or prompts hold the words; then, newest first, those where they were said at all."""
     named = index.search(query, cwd=cwd)
     known = {summary.session_id for summary in named}
-    words = [word.encode().lower() for word in query.split()]
-    left = SEARCHED_BYTES
-    said: list[Summary] = []
-    for summary in index.all(cwd=cwd):
-        if summary.session_id in known or left <= 0:
-            continue
-        path = sessions_dir(data) / summary.folder / f"{summary.session_id}.jsonl"
-        with contextlib.suppress(OSError), path.open("rb") as file:
-            text = file.read(left).lower()
-            left -= len(text)
-            if all(word in text for word in words):
-                said.append(summary)
-    return [*named, *said]
+    said = index.words.search(query, seconds=seconds)
+    others = [each for each in index.all(cwd=cwd) if each.session_id in said.sessions and each.session_id not in known]
+    return [*named, *others], said
 
 
 def fork(data: Path, source: SessionPaths, *, message_id: str | None, now: float, before: bool = False) -> str:
@@ -90,6 +101,7 @@ def fork(data: Path, source: SessionPaths, *, message_id: str | None, now: float
     with open(partial, "xb", opener=create_private) as file:
         header = {**head, "version": VERSION, "sessionId": target.session_id, "createdAt": now}
         file.write(encode({**header, "type": "session/header", "forkedFrom": source.session_id}))
+        file.write(encode({"type": "session/format", "version": transcript.FORMAT}))
         for entry in transcript.stream(source.transcript):
             if not isinstance(entry, Entry):
                 continue
@@ -116,10 +128,13 @@ def sweep(folder: Path) -> None:
             delete(SessionPaths(transcript=transcript_file), None)
 
 
-def delete(paths: SessionPaths, index: Index | None) -> None:
-    """Remove everything of a session. Raises ownedElsewhere while another process has it open."""
+def delete(paths: SessionPaths, index: Index | None, *, only_if: Callable[[], bool] = lambda: True) -> None:
+    """Remove everything of a session, if `only_if` still holds once it is ours. Raises ownedElsewhere while another
+    process has it open."""
     lock = acquire(paths.lock)
     try:
+        if not only_if():
+            return
         paths.transcript.unlink(missing_ok=True)
         shutil.rmtree(paths.folder, ignore_errors=True)
         if index is not None:

@@ -1,10 +1,13 @@
 """What the list of sessions says of one: kept in the index, shown on the wire."""
 
+from collections.abc import Sequence
+
 from assent.sessions.live.session import Session
+from assent.storage.fulltext import Hit
 from assent.storage.index import Summary
 from assent.storage.lines import clean
 from assent.text.visible import readable
-from assent.wire.results import SessionInfo
+from assent.wire.results import SessionInfo, Snippet
 
 
 def summary_of(session: Session) -> Summary:
@@ -21,7 +24,7 @@ def summary_of(session: Session) -> Summary:
     )
 
 
-def listed(summary: Summary, *, running: bool) -> SessionInfo:
+def listed(summary: Summary, *, running: bool, hits: Sequence[Hit] | None = None) -> SessionInfo:
     return SessionInfo(
         session_id=summary.session_id,
         title=readable(summary.title),
@@ -31,4 +34,9 @@ def listed(summary: Summary, *, running: bool) -> SessionInfo:
         cwd=summary.cwd,
         branch=summary.branch,
         running=running,
+        snippet=hits[0].text if hits else None,
+        snippets=[
+            Snippet(text=hit.text, ranges=hit.ranges, role=hit.role, message_id=hit.message_id) for hit in hits or ()
+        ]
+        or None,
     )

@@ -3,20 +3,24 @@
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 import anyio
 
+from assent.sessions import prompt_media
 from assent.storage.lines import sanitised
+from assent.text.attached import attached
+from assent.text.uris import split
 from assent.types.blocks import Json, text_block
 from assent.types.errors import ProtocolError
 from assent.types.messages import Result
+from assent.wire.requests import Mention
 
 REMEMBERED = 1_000
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Turn:
+class QueuedTurn:
     """One prompt and what became of it."""
 
     id: str
@@ -26,19 +30,19 @@ class Turn:
     spoken: bool = False  # sent as one plain string, not as blocks
     token_budget: int | None = None
     queued: bool = False
-    into: "Turn | None" = None  # steered: the running turn it is meant for, until that has ended without it
+    into: "QueuedTurn | None" = None  # steered: the running turn it is meant for, until that has ended without it
     result: Result | None = None
     started: anyio.Event = field(default_factory=anyio.Event)  # turnStarted is out
     done: anyio.Event = field(default_factory=anyio.Event)
 
     @property
     def runs_in(self) -> str:
-        """The id of the turn that answers it, as far as one can tell now."""
+        """The id of the turn that is expected to answer it."""
         return self.id if self.into is None else self.into.id
 
     @property
     def prompt(self) -> str | list[Json]:
-        """As it was sent: whoever sent a string is told of a string."""
+        """The prompt in the form it was sent: a string or blocks."""
         return str(self.content[0]["text"]) if self.spoken and len(self.content) == 1 else list(self.content)
 
     def to_json(self) -> Json:
@@ -52,7 +56,7 @@ class Turn:
         }
 
     @classmethod
-    def from_json(cls, saved: Json) -> "Turn":
+    def from_json(cls, saved: Json) -> "QueuedTurn":
         return cls(
             id=str(saved["turnId"]),
             uuid=str(saved["uuid"]),
@@ -68,7 +72,7 @@ class Turn:
 class Steered:
     """A message for the running turn; it belongs to that turn and has none of its own."""
 
-    message: Turn
+    message: QueuedTurn
     taken: bool = False
 
 
@@ -77,16 +81,16 @@ class Inbox:
     a message in there starts only when its sender sends it again, by its id."""
 
     def __init__(self) -> None:
-        self.waiting: deque[Turn] = deque()
+        self.waiting: deque[QueuedTurn] = deque()
         self.steering: list[Steered] = []
-        self.kept: list[Turn] = []
-        self._sent: OrderedDict[str, tuple[Turn, bool]] = OrderedDict()
+        self.kept: list[QueuedTurn] = []
+        self._sent: OrderedDict[str, tuple[QueuedTurn, bool]] = OrderedDict()
 
-    def known(self, client_id: str | None) -> tuple[Turn, bool] | None:
+    def known(self, client_id: str | None) -> tuple[QueuedTurn, bool] | None:
         """What an earlier send with this id brought, and whether it was answered as queued."""
         return self._sent.get(client_id) if client_id else None
 
-    def remember(self, client_id: str, turn: Turn, *, queued: bool) -> None:
+    def remember(self, client_id: str, turn: QueuedTurn, *, queued: bool) -> None:
         self._sent[client_id] = (turn, queued)
         while len(self._sent) > REMEMBERED:
             self._sent.popitem(last=False)
@@ -95,12 +99,12 @@ class Inbox:
         steered = [item.message.client_id for item in self.steering if not item.taken]
         return [*(turn.client_id for turn in self.kept), *steered, *(turn.client_id for turn in self.waiting)]
 
-    def unsaid(self) -> list[Turn]:
+    def unsaid(self) -> list[QueuedTurn]:
         """Everything that no turn has taken up, in order: what must outlive the process."""
         steered = [item.message for item in self.steering if not item.taken]
         return [*self.kept, *steered, *self.waiting]
 
-    def keep(self) -> list[Turn]:
+    def keep(self) -> list[QueuedTurn]:
         """The person stopped: nothing that waits now starts by itself. Returns what is kept from now on."""
         steered = [item for item in self.steering if not item.taken]
         for item in steered:
@@ -111,7 +115,7 @@ class Inbox:
         self.kept += newly
         return newly
 
-    def send_kept(self, turn: Turn) -> bool:
+    def send_kept(self, turn: QueuedTurn) -> bool:
         """Let a kept message wait for its turn again; whether it was kept."""
         if turn not in self.kept:
             return False
@@ -119,14 +123,14 @@ class Inbox:
         self.waiting.append(turn)
         return True
 
-    def withdraw(self, client_id: str) -> Turn | None:
-        """Take a message back that nobody has taken up yet."""
+    def withdraw(self, client_id: str) -> QueuedTurn | None:
+        """Withdraw a message that no turn has taken yet."""
         untaken = [item.message for item in self.steering if not item.taken]
         queued = [turn for turn in self.waiting if turn.queued]
         found = next((turn for turn in (*self.kept, *untaken, *queued) if turn.client_id == client_id), None)
         return found if found is not None and self.drop(found) else None
 
-    def drop(self, turn: Turn) -> bool:
+    def drop(self, turn: QueuedTurn) -> bool:
         """Forget a message unless it was taken up; whether it was still here."""
         for place in (self.waiting, self.kept):
             if turn in place:
@@ -137,7 +141,7 @@ class Inbox:
         return found
 
     def shown(self) -> list[Json]:
-        """What waits, in the words it was sent with, for a client that was not there when it was."""
+        """The waiting messages as they were sent, for a client that attaches later."""
         steered = [(item.message, True) for item in self.steering if not item.taken]
         waiting = [(turn, False) for turn in self.waiting if turn.queued]
         kept: list[Json] = [
@@ -149,13 +153,13 @@ class Inbox:
             for turn, steer in (*steered, *waiting)
         ]
 
-    def take_steered(self) -> list[Turn]:
+    def take_steered(self) -> list[QueuedTurn]:
         taken = [item.message for item in self.steering if not item.taken]
         for item in self.steering:
             item.taken = True
         return taken
 
-    def end_steering(self) -> list[Turn]:
+    def end_steering(self) -> list[QueuedTurn]:
         """The turn is over: what it took is complete; what it did not take waits for a turn of its own, first."""
         done = [item.message for item in self.steering if item.taken]
         left = [item.message for item in self.steering if not item.taken]
@@ -166,42 +170,42 @@ class Inbox:
         return done
 
 
-def prompt_blocks(prompt: object, mentions: Sequence[Any] = ()) -> list[Json]:
+def prompt_blocks(prompt: str | list[Json], mentions: Sequence[Mention] = ()) -> list[Json]:
     """The content of a user message: text or blocks, cleaned, with the editor's mentions as @-references."""
     if isinstance(prompt, str):
         blocks: list[Json] = [text_block(prompt)] if prompt else []
-    elif isinstance(prompt, list) and all(isinstance(block, dict) for block in cast("list[object]", prompt)):
-        blocks = [dict(block) for block in cast("list[Json]", prompt)]
     else:
-        raise ProtocolError("invalidParams", "prompt must be a string or a list of content blocks")
-    for block in blocks:
-        _check(block)
-    words = [_mention(mention) for mention in mentions]
+        blocks = [_checked(block) for block in prompt]
+    words = [_reference(mention) for mention in mentions if mention.text is None]
     if words:
         blocks.append(text_block(" ".join(words)))
+    for mention in mentions:
+        if mention.text is not None:  # not a file: the editor sends its text
+            blocks.append(text_block(attached(mention.label or mention.uri, mention.text)))
     if not any(block.get("type") != "text" or str(block.get("text", "")).strip() for block in blocks):
         raise ProtocolError("invalidParams", "the prompt is empty", hint="Type a message first.")
     return cast("list[Json]", sanitised(blocks))
 
 
-def _check(block: Json) -> None:
+def _checked(block: Json) -> Json:
     """A block the model's endpoint refuses would stay in the history and fail every later turn: refuse it here."""
     match block:
-        case {"type": "text", "text": str()} | {"type": "image" | "document", "source": {"type": str()}}:
-            return
+        case {"type": "text", "text": str()}:
+            return dict(block)
+        case {"type": "image" | "document", "source": {"type": str()}}:
+            return prompt_media.checked(block)
         case _:
             kind = str(block.get("type"))[:40]
             hint = 'Send {"type": "text", "text": …}, or an image or document with its source.'
             raise ProtocolError("invalidParams", f"a prompt cannot hold this block: {kind}", hint=hint)
 
 
-def _mention(mention: Any) -> str:
-    from urllib.parse import unquote, urlsplit
+def _reference(mention: Mention) -> str:
+    from urllib.parse import unquote
 
-    uri = str(mention.get("uri", "")) if isinstance(mention, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] -- straight from the wire
-    path = unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
+    uri, span = mention.uri, mention.range
+    path = unquote(split(uri).path) if uri.startswith("file:") else uri
     if not path:
         raise ProtocolError("invalidParams", "every mention needs a uri")
-    span = cast("Json", mention).get("range")
-    lines = f"#L{span['start']['line'] + 1}-L{span['end']['line'] + 1}" if isinstance(span, dict) else ""
+    lines = f"#L{span.start.line + 1}-L{span.end.line + 1}" if span is not None else ""
     return f'@"{path}{lines}"' if " " in path else f"@{path}{lines}"

@@ -1,4 +1,4 @@
-"""Decisions on edits that came after their call had its result: the model hears of them with the next step or turn.
+"""Decisions on edits that came after the result of their call: the model gets them with the next step or turn.
 
 They are kept with the session until the engine has taken them, so that a restart between does not lose them.
 """
@@ -34,7 +34,7 @@ class LateDecisions:
         self._words.clear()
 
     def take(self, now: float, mine: Mine = anyone) -> Sequence[Attachment]:
-        """What there is to tell of edits by calls that are `mine`, handed out once."""
+        """Attachments about edits of calls that are `mine`; each is returned once."""
         words = {proposal: text for proposal, text in self._words.items() if mine(self._calls.get(proposal, ""))}
         self._words = {proposal: text for proposal, text in self._words.items() if proposal not in words}
         # The file has them until the next state is written: after the engine's messages, so better twice than lost.

@@ -1,6 +1,7 @@
-"""How a session begins: new, or again from its file."""
+"""Opens a session: a new one, or one that is resumed from its file."""
 
 import contextlib
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,15 +9,17 @@ from pathlib import Path
 from typing import cast
 
 import anyio.to_thread
+import msgspec
 
 from assent.sessions.deps import EngineOptions, SessionDeps
-from assent.sessions.live.inbox import Turn
-from assent.sessions.live.options import check_schema, chosen, options_from
-from assent.sessions.live.record import VERSION, Record, saved_state
+from assent.sessions.live.inbox import QueuedTurn
+from assent.sessions.live.record import Record, saved_state
 from assent.sessions.live.session import Session, Spawn
+from assent.sessions.live.session_options import check_schema, chosen, options_from
+from assent.sessions.live.session_services import services_of
+from assent.sessions.live.stored_state import restore, state_json
 from assent.storage import spending, transcript
 from assent.storage.paths import SessionPaths, session_paths
-from assent.storage.settings import Behaviour, SourcedRule
 from assent.tools.tool import SessionState
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -25,17 +28,19 @@ from assent.types.messages import Result, Spent
 from assent.types.permissions import MODES, Mode
 from assent.types.programs import keep_out
 from assent.types.regular_files import read_regular_text
+from assent.wire.asks import PendingAsk
+from assent.wire.requests import SessionNew
 
 OnChange = Callable[[Session], None]
 
 
 async def create(
-    deps: SessionDeps, params: Json, *, epoch: str, spawn: Spawn, on_change: OnChange, data: Path | None = None
+    deps: SessionDeps, params: SessionNew, *, epoch: str, spawn: Spawn, on_change: OnChange, data: Path | None = None
 ) -> Session:
     """A new session, kept under `data` if it is not to be listed with the others."""
-    cwd = await anyio.to_thread.run_sync(_checked_cwd, params.get("cwd") or next(iter(deps.roots()), str(Path.home())))
+    cwd = await anyio.to_thread.run_sync(checked_cwd, params.cwd or next(iter(deps.roots()), str(Path.home())))
     settings = deps.settings.load(cwd, trust=deps.trust.of(cwd))
-    mode = params.get("mode") or settings.get("permissions.defaultMode") or "default"
+    mode = params.mode or settings.get("permissions.defaultMode") or "default"
     if mode not in MODES:
         raise ProtocolError("invalidParams", f"mode must be one of {', '.join(MODES)}")
     options = _reachable(deps, chosen(params, settings, deps.default_model))
@@ -48,11 +53,9 @@ async def create(
         words = f"conversations cannot be kept in {data or deps.data_dir}: {error.strerror or error}"
         hint = "Make the folder writable, or point XDG_DATA_HOME to one that is."
         raise ProtocolError("internal", words, hint=hint) from error
-    session.title = str(params.get("title") or "")[:200]
+    session.title = (params.title or "")[:200]
     session.branch = await anyio.to_thread.run_sync(_branch, cwd)
-    session.record.note(
-        "header", version=VERSION, sessionId=session.id, cwd=cwd, createdAt=deps.clock(), branch=session.branch
-    )
+    session.record.begin(sessionId=session.id, cwd=cwd, createdAt=deps.clock(), branch=session.branch)
     session.save_state()
     if data is None:  # one that is not listed runs a tool and no turn
         session.repository.start()
@@ -61,6 +64,7 @@ async def create(
 
 async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: Spawn, on_change: OnChange) -> Session:
     """From the file alone: reads its two ends, and all of it only where the cost was not summed up (0.1)."""
+    await anyio.to_thread.run_sync(check_format, paths.transcript)
     head, state, result, turn, spent = await anyio.to_thread.run_sync(_ends, paths.transcript)
     cwd = str(head.get("cwd") or Path.home())
     options = _reachable(deps, options_from(state.get("options"), deps.default_model))
@@ -68,35 +72,40 @@ async def reopen(deps: SessionDeps, paths: SessionPaths, *, epoch: str, spawn: S
     session = _session(
         deps, paths, cwd, options, mode if mode in MODES else "default", epoch, spawn, on_change, reopened=True
     )
-    session.title = str(state.get("title", ""))
-    session.branch = str(state.get("branch", ""))
-    session.turns.count = int(state.get("turns", 0))
-    session.state.todos = cast("list[Json]", state.get("todos") or [])
-    session.state.plan = str(state.get("plan") or "")
-    session.state.cwd = str(state.get("cwd") or cwd)
-    review = state.get("review")
-    session.chosen_review = review if review in ("before", "after", "off") else None
+    restore(session, state)
     session.turns.last_result = result
     session.spent = spent
     session.cost_usd = spent.total_cost_usd if spent else 0.0
     with contextlib.suppress(OSError):
         session.updated_at = paths.transcript.stat().st_mtime
-    await session.proposals.load()
-    session.late.restore(state.get("late"))
-    session.snips.restore(state.get("snips"))
-    asks = cast("list[Json]", state.get("asks") or [])
+    await session.files.proposals.load()
+    asks = msgspec.convert(state.get("asks") or [], list[PendingAsk])
     session.orphans.restore(await anyio.to_thread.run_sync(_asked_in_conversation, paths.transcript, asks))
-    for rule in cast("list[str]", state.get("rules") or []):
-        session.rules.append(SourcedRule(rule=rule, source="session", behaviour="allow"))
-    for behaviour, rule in cast("list[tuple[Behaviour, str]]", state.get("restrictions") or []):
-        session.rules.append(SourcedRule(rule=rule, source="session", behaviour=behaviour))
     for item in cast("list[Json]", state.get("queue") or []):
         if not await anyio.to_thread.run_sync(transcript.find_uuid, paths.transcript, str(item["uuid"])):
-            session.inbox.kept.append(Turn.from_json(item))  # starts when it is sent again
+            session.inbox.kept.append(QueuedTurn.from_json(item))  # starts when it is sent again
     if turn is not None:
         session.interrupted = {"turnId": turn["turnId"], "messageId": turn["uuid"], "prompt": turn.get("content", [])}
         on_change(session)  # the list knows it as of its last result
     return session
+
+
+def check_format(path: Path) -> None:
+    """Raises for a conversation of a later version: nothing may be written behind records whose meaning is unknown."""
+    version = transcript.format_of(path)
+    if version > transcript.FORMAT:
+        raise NewerFormat(version)
+
+
+class NewerFormat(ProtocolError):
+    def __init__(self, version: int) -> None:
+        super().__init__(
+            "unsupported",
+            f"A newer version of Assent wrote this conversation (format {version}; this version knows "
+            f"{transcript.FORMAT}). It can be read here, and not continued.",
+            hint="Update Assent to go on with it. It can be exported and deleted as it is.",
+            data={"format": version},
+        )
 
 
 def _session(
@@ -116,7 +125,13 @@ def _session(
 
     def trouble(error: OSError | None) -> None:
         for session in holder:
-            session.trouble(error)
+            if error is None:
+                session.notice("info", "The conversation is being saved again.")
+            else:
+                why = error.strerror or str(error)
+                session.notice(
+                    "error", f"The conversation cannot be saved ({why}). It is kept in memory and tried again."
+                )
 
     return_value = Session(
         deps=deps,
@@ -126,6 +141,8 @@ def _session(
         options=options,
         state=SessionState(cwd=cwd, mode=mode),
         spawn=spawn,
+        services=services_of,
+        state_json=state_json,
         on_change=on_change,
         reopened=reopened,
     )
@@ -145,9 +162,9 @@ def _ends(path: Path) -> tuple[Json, Json, Result | None, Json | None, Spent | N
     )
 
 
-def _asked_in_conversation(path: Path, asks: list[Json]) -> list[Json]:
-    """Without those of `assent/tool/run`: whoever wanted that result is gone."""
-    return [ask for ask in asks if transcript.holds_call(path, str(ask["toolUseId"]))]
+def _asked_in_conversation(path: Path, asks: list[PendingAsk]) -> list[PendingAsk]:
+    """Without the asks of `assent/tool/run`: the client that waited for the result is gone."""
+    return [ask for ask in asks if transcript.holds_call(path, ask.tool_use_id)]
 
 
 def _reachable(deps: SessionDeps, options: EngineOptions) -> EngineOptions:
@@ -155,11 +172,12 @@ def _reachable(deps: SessionDeps, options: EngineOptions) -> EngineOptions:
     return replace(options, model=deps.choose_model(options.model))
 
 
-def _checked_cwd(cwd: str) -> str:
+def checked_cwd(cwd: str) -> str:
+    """Raises ProtocolError for what is no folder."""
     path = Path(cwd)
     if not path.is_absolute():
         raise ProtocolError("invalidParams", f"cwd must be an absolute path, not {cwd!r}")
-    if not path.is_dir():
+    if not os.path.isdir(cwd):  # noqa: PTH112 -- False as well for a name that no folder can have
         raise ProtocolError("invalidParams", f"{cwd} is not a folder", hint="Open a folder that exists.")
     return str(path)
 

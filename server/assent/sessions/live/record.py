@@ -18,7 +18,7 @@ from assent.types import codec
 from assent.types.blocks import Json
 from assent.types.messages import Message, UserMessage
 
-VERSION = 1
+VERSION = 1  # of the header; `session/format` says what the rest of the file is
 
 
 class Record:
@@ -73,6 +73,11 @@ class Record:
     async def durable(self) -> bool:
         return await self._journal.flush()
 
+    def begin(self, **header: Any) -> None:
+        """The first two records of a new session."""
+        self.note("header", version=VERSION, **header)
+        self.note("format", version=transcript.FORMAT)
+
     def note(self, kind: str, **fields: Any) -> int:
         """One of the session's own records; its offset."""
         return self._journal.append({"type": f"session/{kind}", **fields})
@@ -81,10 +86,10 @@ class Record:
         """Write the state if it changed."""
         if state != self._state:
             self._state = state
-            self.note("state", **state)
+            self.note("state", format=transcript.FORMAT, **state)
 
     def busy(self, now: bool) -> None:
-        """Tell other processes whether a turn is running."""
+        """Mark in the lock file, for other processes, whether a turn is running."""
         self._lock.busy(now)
 
     def close(self) -> bool:

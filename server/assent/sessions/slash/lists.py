@@ -3,41 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import localtime, strftime
 
 import anyio
 from anyio import run_process
 
 from assent.context.tokens import estimate_content
 from assent.extensions.catalogue import Catalogue
-from assent.extensions.commands import Command, CommandHost
-from assent.extensions.definitions import Notice
+from assent.extensions.commands import CommandHost, SlashCommand
+from assent.extensions.definitions import FileNotice
 from assent.extensions.plugins.manifest import PluginError
-from assent.sessions.slash.host import Session
+from assent.sessions.slash import servers
+from assent.sessions.slash.host import SlashSession
 from assent.text.visible import visible
 from assent.types.blocks import Json
 from assent.types.errors import SettingsError
 from assent.types.programs import NEUTRAL, python, python_environment
 
 DOCTOR_SECONDS = 60
+LATEST = 10  # runs of hooks beside their list
 _TODO = {"completed": "x", "in_progress": "~"}
 
 
-def commands(session: Session) -> tuple[Command, ...]:
+def commands(session: SlashSession) -> tuple[SlashCommand, ...]:
     async def skills(_arguments: str, _host: CommandHost) -> str:
         return skills_text(await catalogue_of(session))
 
     async def agents(_arguments: str, _host: CommandHost) -> str:
-        return agents_text(await catalogue_of(session))
+        runs = session.turns.engine.agents.list() if session.turns.engine.agents is not None else ()
+        return agents_text(await catalogue_of(session), runs)
 
     async def plugins(arguments: str, _host: CommandHost) -> str:
         return await _plugins(session, arguments)
 
-    async def mcp(_arguments: str, _host: CommandHost) -> str:
-        return mcp_text(session.deps.mcp_servers(session.cwd))
+    async def mcp(arguments: str, _host: CommandHost) -> str:
+        return await servers.answered(session, arguments)
 
-    async def hooks(_arguments: str, _host: CommandHost) -> str:
+    async def hooks(arguments: str, _host: CommandHost) -> str:
         source = session.deps.session_hooks
-        return hooks_text(source.listed(session.cwd) if source is not None else [])
+        if source is None:
+            return "Hooks are not available here."
+        runs = source.logged(session.id, session.folder, None)["runs"]
+        if arguments.strip() == "log":
+            return log_text(runs)
+        listed = hooks_text(source.listed(session.cwd, session.id)) + _wrong(source.problems(session.cwd))
+        return f"{listed}\n\n{log_text(runs[:LATEST])}" if runs else listed
 
     async def todos(_arguments: str, _host: CommandHost) -> str:
         items = [f"- [{_TODO.get(str(item.get('status')), ' ')}] {item.get('content')}" for item in session.state.todos]
@@ -50,25 +60,35 @@ def commands(session: Session) -> tuple[Command, ...]:
         return await _doctor(session.cwd)
 
     return (
-        Command(name="skills", description="the skills that are there, and where from", run=skills),
-        Command(name="agents", description="the agents that can be started, and where from", run=agents),
-        Command(
+        SlashCommand(name="skills", description="the skills that are there, and where from", run=skills),
+        SlashCommand(name="agents", description="the agents that can be started, and where from", run=agents),
+        SlashCommand(
             name="plugins",
             description="the plugins that are installed; switch one on or off",
             argument_hint="[enable|disable NAME]",
             run=plugins,
         ),
-        Command(name="mcp", description="the MCP servers and their state", run=mcp),
-        Command(name="hooks", description="the hooks that run, and those that wait for trust", run=hooks),
-        Command(name="todos", description="the todo list", run=todos),
-        Command(
+        SlashCommand(
+            name="mcp",
+            description="the MCP servers and their state; start, switch or sign in to one",
+            argument_hint="[show|restart|enable|disable|sign-in|sign-out NAME]",
+            run=mcp,
+        ),
+        SlashCommand(
+            name="hooks",
+            description="the hooks that run, those that wait for trust, and what they did",
+            argument_hint="[log]",
+            run=hooks,
+        ),
+        SlashCommand(name="todos", description="the todo list", run=todos),
+        SlashCommand(
             name="output-style", description="show or set how answers are written", argument_hint="[name]", run=style
         ),
-        Command(name="doctor", description="check the installation and say how to fix it", run=doctor),
+        SlashCommand(name="doctor", description="check the installation and say how to fix it", run=doctor),
     )
 
 
-async def catalogue_of(session: Session) -> Catalogue:
+async def catalogue_of(session: SlashSession) -> Catalogue:
     definitions = session.deps.definitions
     return await definitions.load(session.cwd) if definitions is not None else Catalogue()
 
@@ -95,29 +115,40 @@ def agent_rows(catalogue: Catalogue) -> list[Json]:
             "description": agent.description,
             "source": agent.origin.source,
             **({"withheld": agent.withheld} if agent.withheld else {}),
+            **({"color": agent.color} if agent.color else {}),
+            **({"isolation": agent.isolation} if agent.isolation else {}),
+            **({"background": True} if agent.background else {}),
+            **({"ignored": [notice.text for notice in agent.ignored]} if agent.ignored else {}),
         }
         for agent in catalogue.agents
     ]
 
 
+def agent_problems(catalogue: Catalogue) -> Json:
+    """`problems` of `assent/agent/list`, where there are any."""
+    found = [str(each) for each in catalogue.notices if each.kind == "agents"]
+    return {"problems": found} if found else {}
+
+
 def skills_text(catalogue: Catalogue) -> str:
     rows = skill_rows(catalogue)
     if not rows:
-        return "There are no skills. One is a folder with a SKILL.md in `.claude/skills` or `.assent/skills`." + _wrong(
-            catalogue.notices
-        )
-    return "\n".join(["Skills:", "", *map(_line, rows)]) + _wrong(catalogue.notices)
+        none = "There are no skills. One is a folder with a SKILL.md in `.claude/skills` or `.assent/skills`."
+        return none + _wrong(_not_of_agents(catalogue))
+    return "\n".join(["Skills:", "", *map(_line, rows)]) + _wrong(_not_of_agents(catalogue))
 
 
-def agents_text(catalogue: Catalogue) -> str:
-    return "\n".join(["Agents:", "", *map(_line, agent_rows(catalogue))]) + _wrong(catalogue.notices)
+def agents_text(catalogue: Catalogue, runs: Sequence[Json]) -> str:
+    lines = ["Agents:", "", *map(_line, agent_rows(catalogue))]
+    if runs:
+        lines += ["", "At work in this conversation, or done:", "", *map(_run_line, runs)]
+    return "\n".join(lines) + _wrong(agent_problems(catalogue).get("problems", ()))
 
 
-def mcp_text(servers: Sequence[Json]) -> str:
-    if not servers:
-        return "No MCP server is configured. `assent import` takes over those of other tools."
-    lines = [f"- {visible(str(server['name']))}: {server['status']}" for server in servers]
-    return "\n".join(["MCP servers:", "", *lines])
+def _run_line(run: Json) -> str:
+    state = f"{run.get('state')}{' in the background' if run.get('background') else ''}"
+    spent = f"{run.get('tokens') or 0:,} tokens, ${run.get('costUsd') or 0:.4f}"
+    return f"- `{run.get('agentId')}` {visible(run['name'])}: {visible(run.get('title') or '')} — {state}, {spent}"
 
 
 def hooks_text(rows: Sequence[Json]) -> str:
@@ -132,16 +163,36 @@ def hooks_text(rows: Sequence[Json]) -> str:
     return "\n".join(["Hooks:", "", *lines])
 
 
+def log_text(runs: Sequence[Json]) -> str:
+    """What hooks did in this session, newest first."""
+    if not runs:
+        return "No hook has run in this session yet."
+    lines = [
+        f"- {strftime('%H:%M:%S', localtime(run['startedAt']))} **{run['event']}** {run['outcome']}"
+        f"{', changed something' if run.get('changed') else ''}, {run['durationMs']} ms"
+        f"{', exit ' + str(run['exitCode']) if run.get('exitCode') else ''}: `{visible(run['command'])[:80]}`"
+        + (f" — {visible(run['text'])[:200]}" if run.get("text") else "")
+        for run in runs
+    ]
+    return "\n".join(["What they did, newest first (`/hooks log` shows more):", "", *lines])
+
+
 def _line(row: Json) -> str:
     withheld = f" — not used: {row['withheld']}" if row.get("withheld") else ""
-    return f"- **{visible(row['name'])}**: {visible(row['description'])} ({row['source']}){withheld}"
+    ignored = "".join(f"\n  - {visible(text)}" for text in row.get("ignored", ()))
+    return f"- **{visible(row['name'])}**: {visible(row['description'])} ({row['source']}){withheld}{ignored}"
 
 
-def _wrong(notices: Sequence[Notice]) -> str:
+def _not_of_agents(catalogue: Catalogue) -> list[FileNotice]:
+    """Those of skills, and of commands and styles, which have no list of their own."""
+    return [each for each in catalogue.notices if each.kind != "agents"]
+
+
+def _wrong(notices: Sequence[FileNotice | str]) -> str:
     return "".join(f"\n- ⚠ {visible(str(notice))}" for notice in notices)
 
 
-async def _plugins(session: Session, arguments: str) -> str:
+async def _plugins(session: SlashSession, arguments: str) -> str:
     definitions = session.deps.definitions
     if definitions is None:
         return "Plugins are not available here."
@@ -153,18 +204,18 @@ async def _plugins(session: Session, arguments: str) -> str:
             return str(error)
         await definitions.load(session.cwd)
         return f"{words[1]} is {'on' if words[0] == 'enable' else 'off'} now."
-    _, notices = await anyio.to_thread.run_sync(definitions.plugins.active)
-    lines = [
-        f"- **{visible(each.name)}** {each.version}{'' if each.enabled else ' (off)'}, from {visible(each.source)}"
-        for each in definitions.plugins.installed()
-    ]
+    rows = await anyio.to_thread.run_sync(definitions.plugin_rows)
+    lines: list[str] = []
+    for row in rows:
+        state = "" if row["enabled"] else " (off)"
+        withheld = f" — not used: {visible(row['withheld'])}" if row.get("withheld") else ""
+        lines.append(f"- **{visible(row['name'])}** {row['version']}{state}, from {visible(row['source'])}{withheld}")
+        lines += [f"  - ⚠ {visible(problem)}" for problem in row.get("problems", ())]
     hint = "`assent plugin add|update|remove` in a terminal installs and updates them: only you can."
-    return "\n".join([*(["Plugins:", "", *lines] if lines else ["No plugins are installed."]), "", hint]) + _wrong(
-        notices
-    )
+    return "\n".join([*(["Plugins:", "", *lines] if lines else ["No plugins are installed."]), "", hint])
 
 
-def _style(session: Session, catalogue: Catalogue, name: str) -> str:
+def _style(session: SlashSession, catalogue: Catalogue, name: str) -> str:
     now = str(session.settings.get("outputStyle") or "default")
     if not name:
         lines = [

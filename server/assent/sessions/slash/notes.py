@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from assent.context.tokens import estimate_content
-from assent.extensions.commands import Command, CommandHost
+from assent.extensions.commands import CommandHost, SlashCommand
 from assent.extensions.instructions.quick_add import NoteScope, note_file, with_note
 from assent.extensions.memory import MemoryFile, refusals
-from assent.sessions.slash.host import Session
+from assent.sessions.slash.host import SlashSession
 from assent.storage import paths
 from assent.text.uris import uri_of
 from assent.types.blocks import Json
@@ -16,6 +16,7 @@ from assent.types.errors import ToolError
 from assent.types.ids import new_id
 from assent.types.ports import EditPlan, FileText
 
+MOST_TOUCHED = 200  # files, the most recently touched
 SCOPES: tuple[NoteScope, ...] = ("project", "local", "user")
 USAGE = (
     "`/memory open N` shows one in the editor; `/memory add [project|local|user] TEXT`, or a prompt `# TEXT`, adds a "
@@ -26,10 +27,11 @@ _WHY = {
     "nested_traversal": "a file in its folder was touched",
     "path_glob_match": "a file it is for was touched",
     "include": "imported",
+    "compact": "always",
 }
 
 
-def commands(session: Session) -> tuple[Command, ...]:
+def commands(session: SlashSession) -> tuple[SlashCommand, ...]:
     async def memory(arguments: str, _host: CommandHost) -> str:
         return await _memory(session, arguments)
 
@@ -37,21 +39,26 @@ def commands(session: Session) -> tuple[Command, ...]:
         return await add(session, "project", arguments)
 
     return (
-        Command(
+        SlashCommand(
             name="memory",
             description="the instruction files that are loaded; open one or add to one",
             argument_hint="[open N | add TEXT]",
             run=memory,
         ),
-        Command(name="#", description="add a line to the project's instructions", hidden=True, run=note),
+        SlashCommand(name="#", description="add a line to the project's instructions", hidden=True, run=note),
     )
 
 
-async def files(session: Session) -> list[MemoryFile]:
+async def files(session: SlashSession) -> list[MemoryFile]:
+    """Those that every session has, then those that files brought in which this one has touched."""
     memory = session.services.memory
     if memory is None or not session.settings.get("memory", True):
         return []
-    return await memory.load(session.cwd)
+    found = await memory.load(session.cwd)
+    for path in list(session.state.read_files)[-MOST_TOUCHED:]:
+        known = {file.path for file in found}
+        found += [file for file in await memory.nested(path, session.cwd) if file.path not in known]
+    return found
 
 
 def row(file: MemoryFile) -> Json:
@@ -71,7 +78,7 @@ def _reason(file: MemoryFile) -> str:
     return f"{_WHY[file.reason]}: {', '.join(file.globs)}" if file.globs else _WHY[file.reason]
 
 
-async def _memory(session: Session, arguments: str) -> str:
+async def _memory(session: SlashSession, arguments: str) -> str:
     loaded = await files(session)
     words = arguments.split(maxsplit=2)
     match words:
@@ -104,7 +111,7 @@ def as_text(loaded: list[MemoryFile], on: bool) -> str:
     return "\n".join([f"Instruction files, {total:,} tokens in all:", "", *lines, *wrong, "", USAGE])
 
 
-async def _open(session: Session, path: str) -> str:
+async def _open(session: SlashSession, path: str) -> str:
     editor = session.deps.editor
     if editor is not None:
         answer = await editor.query("openFile", {"uri": uri_of(path)})
@@ -113,19 +120,19 @@ async def _open(session: Session, path: str) -> str:
     return f"Open it yourself: [{path}]({uri_of(path)})"
 
 
-async def add(session: Session, scope: NoteScope, note: str) -> str:
+async def add(session: SlashSession, scope: NoteScope, note: str) -> str:
     """Put a line into an instruction file, through the editor where the file is open there."""
     path = note_file(scope, cwd=session.cwd, config=str(paths.config_dir()))
     before: FileText | None = None
     if Path(path).exists():  # noqa: ASYNC240 -- one look at the disk
-        before = await session.workspace.read(path)
+        before = await session.files.workspace.read(path)
     text = with_note(before.text if before else "", note)
     if before is not None and before.text == text:
         return f"{path} says so already."
     plan = EditPlan(path=path, before=before, new_text=text, tool="Memory", tool_use_id=new_id("m"), reason="your note")
     try:
-        with session.restoring():  # the user's own words are not up for review
-            await session.workspace.apply(plan)
+        with session.files.restoring():  # the user's own words are not up for review
+            await session.files.workspace.apply(plan)
     except ToolError as error:
         return f"The note could not be added to {path}: {error}"
     added = " ".join(note.split())

@@ -7,8 +7,8 @@ from typing import cast
 
 import anyio.to_thread
 
-from assent.extensions.commands import Command, CommandHost
-from assent.sessions.slash.host import Session
+from assent.extensions.commands import CommandHost, SlashCommand
+from assent.sessions.slash.host import SlashSession
 from assent.storage.files import write_atomically
 from assent.text.visible import visible
 from assent.types.blocks import Json, text_of
@@ -18,7 +18,7 @@ LISTED = 15
 WAYS = ("conversation", "code", "both")
 
 
-def commands(session: Session) -> tuple[Command, ...]:
+def commands(session: SlashSession) -> tuple[SlashCommand, ...]:
     async def resume(arguments: str, _host: CommandHost) -> str:
         return await _resume(session, arguments)
 
@@ -34,15 +34,17 @@ def commands(session: Session) -> tuple[Command, ...]:
         return await _export(session, arguments)
 
     return (
-        Command(name="resume", description="earlier conversations of this folder", argument_hint="[words]", run=resume),
-        Command(
+        SlashCommand(
+            name="resume", description="earlier conversations of this folder", argument_hint="[words]", run=resume
+        ),
+        SlashCommand(
             name="rewind",
             description="go back to an earlier prompt: conversation, code or both",
             argument_hint="[N conversation|code|both]",
             run=rewind,
         ),
-        Command(name="fork", description="copy this conversation into a new session", run=fork),
-        Command(
+        SlashCommand(name="fork", description="copy this conversation into a new session", run=fork),
+        SlashCommand(
             name="export",
             description="write this conversation into a file",
             argument_hint="[file.md | file.json]",
@@ -51,7 +53,7 @@ def commands(session: Session) -> tuple[Command, ...]:
     )
 
 
-async def _resume(session: Session, words: str) -> str:
+async def _resume(session: SlashSession, words: str) -> str:
     params: Json = {"cwd": session.cwd, **({"query": words} if words else {})}
     answer = await session.deps.request("assent/session/list", params)
     rows = [row for row in cast("list[Json]", answer["sessions"]) if row["sessionId"] != session.id][:LISTED]
@@ -62,7 +64,7 @@ async def _resume(session: Session, words: str) -> str:
     return "\n".join(["Earlier conversations, newest first:", "", *lines, "", hint])
 
 
-async def _rewind(session: Session, arguments: str) -> str:
+async def _rewind(session: SlashSession, arguments: str) -> str:
     words = arguments.split()
     prompts = await _prompts(session)
     if not words:
@@ -95,12 +97,18 @@ async def _rewind(session: Session, arguments: str) -> str:
     return f"Going back to before: {_title(prompts[int(words[0]) - 1])}"
 
 
-async def _prompts(session: Session) -> list[Json]:
+async def _prompts(session: SlashSession) -> list[Json]:
     """The user's own prompts that are in force, newest first."""
     answer = await session.deps.request("assent/session/attach", {"sessionId": session.id})
     messages = cast("list[Json]", answer["messages"])
-    mine = [m for m in messages if m.get("role") == "user" and not m.get("meta") and text_of(m.get("content") or [])]
+    mine = [m for m in messages if m.get("role") == "user" and not m.get("meta") and _said(m)]
     return [m for m in reversed(mine) if not text_of(m["content"]).startswith("/rewind")][:LISTED]
+
+
+def _said(message: Json) -> str:
+    """The user's words; none where it is the result of a call."""
+    content = cast("list[Json]", message.get("content") or [])
+    return "" if any(block.get("type") == "tool_result" for block in content) else text_of(content)
 
 
 def _title(message: Json) -> str:
@@ -108,7 +116,7 @@ def _title(message: Json) -> str:
     return visible(line[:90] + ("…" if len(line) > 90 else ""))
 
 
-async def _export(session: Session, name: str) -> str:
+async def _export(session: SlashSession, name: str) -> str:
     shape = "json" if name.endswith(".json") else "markdown"
     answer = await session.deps.request("assent/session/export", {"sessionId": session.id, "format": shape})
     folder = session.record.paths.folder if not name else Path(session.cwd)

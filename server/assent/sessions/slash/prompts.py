@@ -1,6 +1,9 @@
 """Built-in commands that are prompts: /init writes the project's instructions, /review looks at a change."""
 
-from assent.extensions.commands import Command, Expansion
+from __future__ import annotations
+
+from assent.extensions.commands import Expansion, SlashCommand
+from assent.sessions.slash.host import SlashSession
 from assent.types.blocks import text_block
 
 INIT = """\
@@ -39,7 +42,9 @@ LOCAL = (
 )
 
 
-async def _init(arguments: str) -> Expansion:
+async def _init(session: SlashSession, arguments: str) -> Expansion:
+    if session.deps.session_hooks is not None:
+        await session.deps.session_hooks.set_up(session, "init")
     wish = f"\n\nThe user adds: {arguments}" if arguments else ""
     return Expansion(blocks=(text_block(INIT + wish),))
 
@@ -48,17 +53,21 @@ async def _review(arguments: str) -> Expansion:
     return Expansion(blocks=(text_block(REVIEW.format(what=arguments or LOCAL)),))
 
 
-COMMANDS = (
-    Command(
-        name="init",
-        description="write or improve the project's instruction file",
-        argument_hint="[what to mind]",
-        expand=_init,
-    ),
-    Command(
-        name="review",
-        description="review a change: uncommitted work, a branch, a commit or a pull request",
-        argument_hint="[what]",
-        expand=_review,
-    ),
-)
+def commands(session: SlashSession) -> tuple[SlashCommand, ...]:
+    async def init(arguments: str) -> Expansion:
+        return await _init(session, arguments)
+
+    return (
+        SlashCommand(
+            name="init",
+            description="write or improve the project's instruction file",
+            argument_hint="[what to mind]",
+            expand=init,
+        ),
+        SlashCommand(
+            name="review",
+            description="review a change: uncommitted work, a branch, a commit or a pull request",
+            argument_hint="[what]",
+            expand=_review,
+        ),
+    )

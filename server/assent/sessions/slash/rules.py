@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assent.extensions.commands import Command, CommandHost
-from assent.sessions import rules
-from assent.sessions.slash.host import Session
+from assent.extensions.commands import CommandHost, SlashCommand
+from assent.sessions import rules_in_force
+from assent.sessions.slash.host import SlashSession
 from assent.text.visible import visible
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
@@ -15,14 +15,14 @@ USAGE = (
 )
 
 
-def command(session: Session) -> Command:
+def command(session: SlashSession) -> SlashCommand:
     async def run(arguments: str, _host: CommandHost) -> str:
         try:
             return _answer(session, arguments)
         except ProtocolError as error:
             return f"{error}. {error.hint or ''}".strip()
 
-    return Command(
+    return SlashCommand(
         name="permissions",
         description="the permission rules with their sources; add, remove or move one",
         argument_hint="[remove N | move N WHERE | allow|ask|deny RULE]",
@@ -31,7 +31,7 @@ def command(session: Session) -> Command:
     )
 
 
-def _answer(session: Session, arguments: str) -> str:
+def _answer(session: SlashSession, arguments: str) -> str:
     words = arguments.split()
     rows = current(session)
     if not words:
@@ -47,7 +47,7 @@ def _answer(session: Session, arguments: str) -> str:
             _change(session, remove=[row], add=[added])
             return f"Moved to {words[2]}: {row['behaviour']} {row['rule']}"
         case "allow" | "ask" | "deny" if len(words) > 1:
-            scope = words[-1] if len(words) > 2 and words[-1] in rules.PLACES else "local"
+            scope = words[-1] if len(words) > 2 and words[-1] in rules_in_force.PLACES else "local"
             rule = " ".join(words[1:-1] if words[-1] == scope and len(words) > 2 else words[1:])
             _change(session, add=[{"rule": rule, "behaviour": words[0], "scope": scope}])
             return f"Added ({scope}): {words[0]} {rule}"
@@ -55,8 +55,8 @@ def _answer(session: Session, arguments: str) -> str:
             return USAGE
 
 
-def current(session: Session) -> list[Json]:
-    return rules.listed(session.deps.settings, session.deps.trust, session.cwd, session.rules)
+def current(session: SlashSession) -> list[Json]:
+    return rules_in_force.listed(session.deps.settings, session.deps.trust, session.cwd, session.rules)
 
 
 def as_text(rows: list[Json], mode: str) -> str:
@@ -79,8 +79,8 @@ def _row(rows: list[Json], number: str) -> Json:
     return rows[int(number) - 1]
 
 
-def _change(session: Session, *, remove: list[Json] | None = None, add: list[Json] | None = None) -> None:
-    rules.changed(
+def _change(session: SlashSession, *, remove: list[Json] | None = None, add: list[Json] | None = None) -> None:
+    rules_in_force.changed(
         session.deps.settings,
         session.deps.trust,
         session.cwd,

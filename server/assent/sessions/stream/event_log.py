@@ -11,11 +11,14 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
 
 from assent.sessions.stream.event_store import RingStore
-from assent.sessions.stream.front import Front
+from assent.sessions.stream.front import Call, Front
 from assent.sessions.stream.published import Published, from_line, published
 from assent.sessions.stream.translate import Delta
 from assent.wire.events import (
@@ -32,6 +35,8 @@ from assent.wire.events import (
 
 RING = 12_000
 RING_BYTES = 32 * 1024 * 1024  # in memory; long events are not
+
+HOLD_SECONDS = 30.0  # a front that died before its answer was written must not hold its events for ever
 
 _Block = tuple[type, str]  # the kind of a delta, and the id of its block
 
@@ -89,7 +94,7 @@ class EventLog:
         self._timer: asyncio.TimerHandle | None = None
 
     def go_on_from(self, last_seq: int) -> None:
-        """The session was open here before: its numbers go on, but nobody knows what was said in between."""
+        """The session was open here before: its numbers go on; events of the time in between are unknown."""
         self.last_seq = self._before = last_seq
 
     @property
@@ -105,7 +110,7 @@ class EventLog:
         outside_turn: bool = False,
         brief: EditMoved | None = None,
     ) -> int:
-        """`brief` says the same in fewer words, to clients that claim it; the number is one and the same."""
+        """`brief` is a shorter form for clients that claim it; both forms have the same number."""
         if self._pending:
             self.flush()
         self.on_event(event, parent)
@@ -132,7 +137,7 @@ class EventLog:
             self._timer = loop.call_at(due, self.flush)
 
     def flush(self) -> None:
-        """Send what is waiting to be merged further."""
+        """Send the deltas that are held back to be merged."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -159,6 +164,25 @@ class EventLog:
         if found is None:
             found = self.subscriptions[id(front)] = Subscription(front=front)
         return found
+
+    def join(self, call: Call, spawn: Callable[[Callable[[], Coroutine[Any, Any, None]]], None]) -> None:
+        """Subscribe the caller's front; its events are held until the answer to the call is written."""
+        if call.front is None:
+            return
+        subscription = self.subscribe(call.front)
+        if call.answered is None:
+            return
+        answered = call.answered
+        subscription.hold()
+
+        async def release() -> None:
+            try:
+                with anyio.move_on_after(HOLD_SECONDS):
+                    await answered.wait()
+            finally:
+                subscription.release()
+
+        spawn(release)
 
     def unsubscribe(self, front: Front) -> None:
         self.subscriptions.pop(id(front), None)
@@ -204,7 +228,7 @@ class EventLog:
         return self.last_seq
 
     def _grown(self, event: AnyEvent) -> None:
-        """Keep account of what is only half said."""
+        """Note which blocks are still being written, and from which event on."""
         match event:
             case TextDelta() | ThinkingDelta():
                 self._growing.setdefault(event.block_id, self.last_seq)
@@ -220,7 +244,7 @@ class EventLog:
                 pass
 
     def _rate(self) -> int | None:
-        """The fastest front's wish; 0 = do not merge, None = nobody wants partials."""
+        """The rate of the fastest front; 0 = do not merge, None = no front takes partials."""
         rates = [s.front.flags.max_event_rate for s in self.subscriptions.values() if s.front.flags.partials]
         if not rates:
             return None

@@ -1,6 +1,6 @@
 """The bytes of the last events: small ones in memory, big ones in a file without a name that goes with the process.
 
-A long answer is in the stream three times (its pieces, its message, the turn's result); nobody may ever ask for them
+A long answer is in the stream three times (its pieces, its message, the turn's result); they may never be asked for
 again, so they must not cost memory. Not aware of what the bytes mean.
 """
 
@@ -52,7 +52,7 @@ class RingStore:
             self._file.truncate(0)
 
     def _put_away(self, line: bytes) -> tuple[int, int] | None:
-        """Where it is in the file now; None when the disk does not want it, and memory has to do."""
+        """The event's place in the file; None when it could not be written and stays in memory."""
         try:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(prefix="assent-", buffering=0)  # noqa: SIM115 -- lives as long as the session

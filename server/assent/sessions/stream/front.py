@@ -1,6 +1,6 @@
 """A front is one connected client, as sessions see it: something that takes events and can be asked.
 
-Sessions never know whether a front is an editor, a terminal or a test. Three rules bind whoever implements one:
+Sessions never know whether a front is an editor, a terminal or a test. Every implementation follows three rules:
 
 1. `event` never blocks and never raises; back-pressure is the front's own affair.
 2. A front that cannot answer (its client lacks the method, or has gone) raises `CannotAnswer`, or simply never
@@ -18,6 +18,7 @@ import anyio
 
 from assent.sessions.stream.published import Published
 from assent.types.blocks import Json
+from assent.wire.asks import Elicit, PermissionAsk
 
 DEFAULT_EVENT_RATE = 60
 
@@ -38,6 +39,7 @@ class FrontFlags:
     partials: bool = False
     edit_moved: bool = False
     max_event_rate: int = DEFAULT_EVENT_RATE  # frames per second and block; 0 = no merging
+    name: str = ""  # what the client calls itself; others are told who answered
     numbered: bool = True  # False: it counts no numbers, so deltas only for it stay out of the stream
 
 
@@ -49,22 +51,22 @@ class Front(Protocol):
         """One `assent/session/event`, shared by all fronts: do not change it."""
         ...
 
-    async def ask(self, params: Json) -> Json:
-        """`assent/permission/ask`; params hold the requestId that `withdraw` names."""
+    async def ask(self, ask: PermissionAsk) -> Json:
+        """`assent/permission/ask`, with the request id that `withdraw` names. The answer comes as it was given."""
         ...
 
-    async def elicit(self, params: Json) -> Json:
+    async def elicit(self, elicit: Elicit) -> Json:
         """`assent/elicit`."""
         ...
 
     def withdraw(self, request_id: str) -> None:
-        """Someone else answered, or the question is moot: `assent/withdrawn`. A late answer is dropped."""
+        """Someone else answered, or the question no longer matters: `assent/withdrawn`. A late answer is dropped."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """One request on its way in: who sent it, and what the wire tells us about it meanwhile.
+    """One incoming request: who sent it, and what the wire reports about it while it is served.
 
     The wire sets `answered` right after it has written the response: events of the session for that front are held
     back until then, so no event overtakes the answer that names its id. It sets `cancelled` on `$/cancelRequest` and

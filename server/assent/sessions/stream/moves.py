@@ -23,7 +23,7 @@ class ProposalMoves:
         self._timer: asyncio.TimerHandle | None = None
 
     def told(self, proposal: Proposal) -> None:
-        """Another event has carried the whole proposal."""
+        """Another event has sent the whole proposal: moves count from that state on."""
         self._waiting.pop(proposal.proposal_id, None)
         if any(hunk.open for hunk in proposal.hunks):
             self._told[proposal.proposal_id] = proposal
@@ -68,7 +68,7 @@ def _only_moved(known: Proposal, now: Proposal) -> bool:
 
 
 def _meaning(hunk: Hunk) -> tuple[object, ...]:
-    """Everything of a hunk but where it stands."""
+    """Everything of a hunk except its position."""
     return hunk.hunk_id, hunk.state, hunk.open, hunk.placed, hunk.why, hunk.old_text, hunk.new_text
 
 

@@ -34,7 +34,7 @@ class Published:
 
 
 def published(params: SessionEvent) -> Published:
-    """Text that JSON cannot hold is mended for everyone."""
+    """Replaces text that JSON cannot hold, once for all fronts."""
     try:
         return Published(params, _ENCODER.encode(params))
     except (TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""What people saw between the messages: titles and outcomes of calls, answers, plans, ends of turns.
+"""The display data between messages: titles and outcomes of calls, answers to asks, plans, ends of turns.
 
 The messages do not say it, so it is kept in the transcript beside them, as `session/shown`: a conversation that
 is opened again looks as it did. Ends of turns are there as results already.
@@ -14,16 +14,28 @@ from assent.storage import transcript
 from assent.storage.transcript import Entry, Page
 from assent.types.blocks import Json
 from assent.types.messages import Result
-from assent.wire.events import Event, PermissionResolved, PlanProposed, ToolFinished, ToolStarted, TurnFinished
+from assent.wire.events import (
+    Event,
+    Hook,
+    PermissionResolved,
+    PlanProposed,
+    Snipped,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+)
 from assent.wire.results import ShownEvent
 
 # The events that are kept, and of each the fields that the messages do not hold themselves.
 KEPT: dict[type[Event], tuple[str, ...]] = {
     ToolStarted: ("tool_use_id", "tool", "title"),
-    ToolFinished: ("tool_use_id", "is_error", "summary", "duration_ms"),
+    ToolFinished: ("tool_use_id", "is_error", "summary", "duration_ms", "changed"),
     PermissionResolved: ("ask_id", "decision", "by", "tool", "title"),
     PlanProposed: ("plan",),
+    Snipped: ("snip_id", "message_ids", "tokens_freed", "by"),
+    Hook: ("event", "outcome", "text", "hook_id", "tool_use_id", "duration_ms", "exit_code", "changed"),
 }
+DISPLAY = "display"  # {id, text}: what a hook had people see in place of a message's own words
 _NAMES = {kind: {field.name: field.encode_name for field in msgspec.structs.fields(kind)} for kind in KEPT}
 _TYPES = frozenset(str(kind.__struct_config__.tag) for kind in KEPT)
 
@@ -36,9 +48,17 @@ def keeper(note: Callable[[Json], object]) -> Callable[[Event, str | None], None
         if kind in KEPT and parent is None:  # a subagent's steps are not in the transcript either
             values = {_NAMES[kind][name]: getattr(event, name) for name in KEPT[kind]}
             told = {name: value for name, value in values.items() if value is not None}
-            note({"type": kind.__struct_config__.tag, **told})
+            note({"type": kind.__struct_config__.tag, **cast("Json", msgspec.to_builtins(told))})
 
     return keep
+
+
+def displayed(page: Page) -> dict[str, str]:
+    """By message, the text that people saw in its place."""
+    events = [
+        cast("Json", entry.record.get("event") or {}) for entry in page.around if entry.type == transcript.SHOWN_BESIDE
+    ]
+    return {str(event.get("id")): str(event.get("text")) for event in events if event.get("type") == DISPLAY}
 
 
 def wire_shown(page: Page, unshown: Collection[str] = ()) -> list[ShownEvent]:

@@ -1,23 +1,27 @@
-"""What a client gets when it attaches: the newest page of the conversation and everything that is going on (S6)."""
+"""The snapshot for a client that attaches: the newest page of the conversation and the current state (S6)."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import msgspec
 
 from assent.sessions.live.record import saved_state
 from assent.sessions.live.session import Session
+from assent.sessions.stream.context_fill import filled, usage
 from assent.sessions.stream.front import Call
-from assent.sessions.stream.shown import wire_shown
-from assent.sessions.stream.translate import stored_boundary, stored_message, wire_todos
-from assent.storage import lock, transcript
+from assent.sessions.stream.shown import displayed, wire_shown
+from assent.sessions.stream.translate import stored_boundary, stored_message, wire_tasks, wire_todos
+from assent.storage import lock, spending, transcript
 from assent.storage.paths import SessionPaths
 from assent.text.visible import readable
+from assent.tools.task_list import TaskBoard
+from assent.types.blocks import text_block
 from assent.types.ids import new_id
 from assent.types.messages import AssistantMessage, Attachment, CompactBoundary, UserMessage
-from assent.wire.asks import PendingAsk, PendingElicit
+from assent.types.ports import ModelInfo
 from assent.wire.events import MessageEvent
 from assent.wire.requests import SessionAttach
-from assent.wire.results import Attached, ContextAndCost, CutTurn, StoredMessage, WaitingMessage
+from assent.wire.results import Attached, CutTurn, StoredMessage, WaitingMessage
 from assent.wire.shapes import Proposal
 
 
@@ -32,7 +36,7 @@ def attach(session: Session, params: SessionAttach, call: Call) -> Attached:
     reset = missed is None
     page: transcript.Page | None = None
     last_seq = events.last_seq
-    coming = set(session.turns.unshown)
+    coming = set(session.turns.output.unshown)
     if missed is None or cursor is not None:
         page = transcript.newest_page(session.record.path, cursor=cursor)
     if missed is None and cursor is None and call.front is not None and call.front.flags.partials:
@@ -41,7 +45,7 @@ def attach(session: Session, params: SessionAttach, call: Call) -> Attached:
         last_seq -= len(missed)
         coming |= {each.params.event.id for each in missed if isinstance(each.params.event, MessageEvent)}
     if cursor is None:
-        session.join(call)
+        session.events.join(call, session.spawn)
         if call.front is not None:
             subscription = events.subscribe(call.front)
             for event in missed or ():
@@ -61,14 +65,15 @@ def attach(session: Session, params: SessionAttach, call: Call) -> Attached:
         shown=wire_shown(page, coming) if page else [],
         running=session.running,
         turn_id=session.turn.id if session.turn is not None else None,
-        pending_asks=msgspec.convert(session.asks.pending("permission"), list[PendingAsk]),
-        pending_elicits=msgspec.convert(session.asks.pending("elicitation"), list[PendingElicit]),
-        pending_reviews=list(session.pending_reviews),
-        state=session.status,
+        pending_asks=session.asks.permissions(),
+        pending_elicits=session.asks.elicitations(),
+        pending_reviews=list(session.waiting.reviews),
+        state=session.waiting.status,
         proposals=msgspec.convert(
             session.deps.proposals.list(session.id) if session.deps.proposals else [], list[Proposal]
         ),
         todos=wire_todos(session.state.todos),
+        tasks=wire_tasks(session.tasks) or None,
         mode=session.state.mode,
         model=session.options.model,
         title=readable(session.title),
@@ -76,24 +81,20 @@ def attach(session: Session, params: SessionAttach, call: Call) -> Attached:
         queued=session.inbox.ids(),
         queue=msgspec.convert(session.inbox.shown(), list[WaitingMessage]),
         usage=usage(session) if reset else None,
+        snips=session.snips.listed(),
         next_cursor=page.cursor or None if page else None,
         interrupted=None if session.interrupted is None else msgspec.convert(session.interrupted, CutTurn),
         damaged=page.damaged or None if page else None,
     )
 
 
-def usage(session: Session) -> ContextAndCost:
-    """What the conversation fills and has cost by now, as the event `usage` tells it while it grows."""
-    return ContextAndCost(
-        context_tokens=transcript.context_tokens(session.record.path),
-        context_window=session.deps.model_info(session.options.model).context_window,
-        cost_usd=session.turns.cost_usd,
-    )
-
-
-def read_only(paths: SessionPaths, params: SessionAttach) -> Attached:
-    """A session another process owns: its messages as they are now, and no events."""
+def read_only(
+    paths: SessionPaths, params: SessionAttach, model_info: Callable[[str], ModelInfo], *, why: str | None = None
+) -> Attached:
+    """A session another process owns, or a newer version wrote: its messages as they are now, and no events."""
     state = saved_state(paths.transcript)
+    model = str(state.get("model", ""))
+    spent = spending.spent(paths.transcript)
     page = transcript.newest_page(paths.transcript, cursor=params.cursor or None)
     return Attached(
         epoch=new_id(),  # no stream of ours goes on from here: whoever attaches later starts afresh
@@ -106,10 +107,14 @@ def read_only(paths: SessionPaths, params: SessionAttach) -> Attached:
         pending_elicits=[],
         proposals=[],
         todos=wire_todos(state.get("todos") or []),
+        tasks=wire_tasks(TaskBoard().restored(state.get("tasks") or [])) or None,
         mode=str(state.get("mode", "default")),
-        model=str(state.get("model", "")),
+        model=model,
+        usage=filled(paths.transcript, model_info(model), spent.total_cost_usd if spent else 0.0),
         title=readable(str(state.get("title", ""))),
         read_only=True,
+        read_only_reason=why,
+        damaged=page.damaged or None,
         next_cursor=page.cursor or None,
     )
 
@@ -120,10 +125,13 @@ def wire_page(page: transcript.Page, unshown: Collection[str] = ()) -> list[Stor
     What the engine has written down but not yet published is left out: it is about to come as an event.
     """
     shown: list[StoredMessage] = []
+    instead = displayed(page)
     for entry in page.entries:
         if entry.record.get("uuid") in unshown:
             continue
         message = transcript.revive(entry.record)
+        if isinstance(message, AssistantMessage) and message.uuid in instead:
+            message = replace(message, content=(text_block(instead[message.uuid]),))
         match message:
             case UserMessage() | AssistantMessage() | Attachment():
                 shown.append(stored_message(message))

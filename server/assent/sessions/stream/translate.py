@@ -10,13 +10,16 @@ from typing import Any, assert_never, cast
 
 from msgspec.structs import asdict
 
+from assent.text.attached import own_words
 from assent.text.visible import visible
-from assent.types.blocks import Json, text_of
+from assent.tools.task_list import TaskBoard
+from assent.types.blocks import Json
 from assent.types.messages import (
     ApiRetry,
     AssistantFinal,
     AssistantMessage,
     Attachment,
+    ChangedFile,
     Collapsed,
     CompactBoundary,
     Compacting,
@@ -56,7 +59,7 @@ class Delta:
     parent: str | None = None
 
 
-class Translator:
+class EventTranslator:
     def __init__(self, *, context_window: int = 200_000, total_cost: float = 0.0) -> None:
         self.step_id: str | None = None
         self.context_window = context_window
@@ -64,7 +67,7 @@ class Translator:
         self._open: dict[str, str] = {}  # block uuid → tool use id, or empty for text and thinking
 
     def delta(self, message: StreamEvent) -> Delta | wire.ToolPreparing | None:
-        """A partial: a piece of text, the news that a tool call is being written, or nothing the wire shows."""
+        """A partial event: a piece of text, the start of a tool call, or None for events the wire does not show."""
         event = message.event
         match event.get("type"):
             case "content_block_delta":
@@ -108,6 +111,7 @@ class Translator:
                     summary=visible(message.summary),
                     content=_blocks(message.content),
                     duration_ms=message.duration_ms,
+                    changed=[_changed(each) for each in message.changed] or None,
                 )
             case ToolUseSummary():
                 yield wire.ToolSummary(text=message.text, tool_use_ids=list(message.tool_use_ids))
@@ -136,6 +140,14 @@ class Translator:
                 yield wire.Heartbeat()
             case Notice():
                 yield wire.Notice(level=message.level, text=message.text)
+            case Tombstone(reason="snip"):
+                yield wire.Snipped(
+                    snip_id=message.snip_id,
+                    message_ids=list(message.message_uuids),
+                    tokens_freed=message.tokens_freed,
+                    by=message.by,
+                    reason=message.why or None,
+                )
             case Tombstone():
                 yield self._tombstone(message)
             case CompactSoon():
@@ -165,7 +177,7 @@ class Translator:
 
     def _tombstone(self, message: Tombstone) -> wire.Tombstone:
         # A block that was still streaming has no message to withdraw, only what was shown of it.
-        half_shown = list(self._open) if message.reason not in ("rewind", "snip") else []
+        half_shown = list(self._open) if message.reason != "rewind" else []
         self._open.clear()
         uuids = list(message.message_uuids)
         blocks = [*uuids, *(block for block in half_shown if block not in uuids)]
@@ -293,8 +305,13 @@ def failed_result(session_id: str, error: str, last: Result | None) -> Result:
 
 
 def title_of(content: list[Json]) -> str:
-    first = " ".join(text_of(content).split())
+    first = " ".join(own_words(content).split())
     return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def says_little(title: str) -> bool:
+    """Whether the text is too general for a title: a greeting, a short reminder, a slash command, a bare address."""
+    return title.startswith("/") or len(title) < 12 or " " not in title.strip()
 
 
 def wire_todos(todos: list[Json]) -> list[shapes.Todo]:
@@ -309,6 +326,19 @@ def wire_todos(todos: list[Json]) -> list[shapes.Todo]:
     ]
 
 
+def wire_tasks(board: TaskBoard) -> list[shapes.Task]:
+    return [
+        shapes.Task(
+            id=task.id,
+            subject=visible(task.subject),
+            status=task.status,
+            description=visible(task.description) or None,
+            owner=task.owner or None,
+        )
+        for task in board.list()
+    ]
+
+
 def hook_event(message: HookRan) -> wire.Hook:
     return wire.Hook(
         event=message.event,
@@ -320,6 +350,9 @@ def hook_event(message: HookRan) -> wire.Hook:
         exit_code=message.exit_code,
         changed=message.changed if message.hook_id else None,
         output=visible(message.output) or None,
+        command=visible(message.command) or None,
+        source=visible(message.source) or None,
+        terminal_sequence=message.terminal_sequence or None,
     )
 
 
@@ -337,6 +370,10 @@ def _message_fields(message: UserMessage | AssistantMessage | Attachment) -> dic
             return fields | {"kind": message.kind}
         case UserMessage():
             return fields
+
+
+def _changed(file: ChangedFile) -> wire.ChangedFile:
+    return wire.ChangedFile(path=file.path, added=file.added, removed=file.removed)
 
 
 def _blocks(content: Any) -> list[Json]:

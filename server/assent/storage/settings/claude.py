@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from assent.types.blocks import Json
+from assent.types.hook_limits import URLS, VARIABLES
 
+_TAKEN = ("hooks", "disableAllHooks", URLS, VARIABLES)
 LARGEST_FOLDER = 50  # files of `.github/hooks` that are read
 
 
@@ -39,7 +41,7 @@ def local_file(cwd: str) -> Path:
 
 def taken(values: Json) -> Json:
     """The part that means something here."""
-    kept: Json = {key: values[key] for key in ("hooks", "disableAllHooks") if key in values}
+    kept: Json = {key: values[key] for key in _TAKEN if key in values}
     if "hooks" in kept:
         kept["hooks"] = _known_events(kept["hooks"])
     permissions: Any = values.get("permissions")

@@ -26,8 +26,9 @@ Settings are JSON files. Later places win over earlier ones; rule lists and hook
 | policy | `/etc/assent/policy.json`; set by whoever manages the machine |
 
 Of the files of Claude Code (`~/.claude/settings.json`, or where `CLAUDE_CONFIG_DIR` points; `.claude/settings.json` and
-`.claude/settings.local.json` in the project) Assent reads `hooks`, `disableAllHooks` and the lists of `permissions`,
-and nothing else; of `.github/hooks/*.json` it reads `hooks`. `"readClaudeSettings": false` turns that off.
+`.claude/settings.local.json` in the project) Assent reads `hooks`, `disableAllHooks`, `allowedHttpHookUrls`,
+`httpHookAllowedEnvVars` and the lists of `permissions`, and nothing else; of `.github/hooks/*.json` it reads `hooks`.
+`"readClaudeSettings": false` turns that off.
 
 - What comes with a project can only restrict until you trust the project: its deny and ask rules apply at once, all
   else after you were shown it.

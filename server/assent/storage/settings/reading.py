@@ -13,9 +13,9 @@ from typing import Any, cast
 import orjson
 
 from assent.storage.settings import check
-from assent.storage.settings.lines import key_lines
+from assent.storage.settings.settings_view import BEHAVIOURS, Behaviour, Problem, Source, SourcedRule
 from assent.storage.settings.structure import OWN_ONLY
-from assent.storage.settings.view import BEHAVIOURS, Problem, Source, SourcedRule
+from assent.text.json_lines import key_lines
 from assent.types.blocks import Json
 from assent.types.permissions import RuleSource
 from assent.types.regular_files import RefusedFile, read_regular
@@ -23,9 +23,13 @@ from assent.types.regular_files import RefusedFile, read_regular
 LARGEST = 1_000_000  # bytes of a settings file; more is none
 MCP_FILE = ".mcp.json"
 _CREDENTIALS = re.compile(r"^(ANTHROPIC_|AWS_|GOOGLE_APPLICATION_|VERTEX_|CLAUDE_CODE_).*|.*(API_KEY|AUTH_TOKEN)$")
+_LITERAL = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"|\\?\Z)', re.DOTALL)  # one that nothing closes takes all the rest
 _WHOLE_ENTRY = re.compile(r"(mcpServers\.[^.]+)\..+")  # half a server is another server
 
-ParseRule = Callable[[str], object]
+
+ParseRule = Callable[..., object]
+"""(text, behaviour=…); raises ValueError on a rule that cannot be used, which depends on what it is for."""
+
 Taken = Callable[[Json], Json]
 """What of another program's file is ours to read."""
 
@@ -74,7 +78,7 @@ def checked(raw: Json, kind: RuleSource, file: str, parse_rule: ParseRule | None
         skipped: list[str] = []
         for behaviour in BEHAVIOURS:
             for rule in permissions.pop(behaviour, []):
-                wrong = _rule_problem(rule, parse_rule)
+                wrong = _rule_problem(rule, behaviour, parse_rule)
                 if wrong is None:
                     rules.append(SourcedRule(rule=rule, source=kind, behaviour=behaviour, file=file))
                 elif foreign and behaviour == "allow":
@@ -103,30 +107,30 @@ def mcp_part(values: Json) -> Json:
 
 def without_own_only(source: Source) -> Source:
     """What comes with a repository has no say in whom we talk to, with whose key, and how we run."""
-    refused: list[Problem] = []
+    told: list[Problem] = []
     kept: Json = {}
     for key, value in source.values.items():
         if key in OWN_ONLY:
-            refused.append(_refused(source, key, "is ignored here: only your own settings may set it"))
+            told.append(refused(source, key, "is ignored here: only your own settings may set it"))
             continue
         if key == "env":
             env = cast("dict[str, str]", value)
             bad = [name for name in env if _CREDENTIALS.match(name)]
-            refused += [_refused(source, f"env.{name}", "is ignored here: credentials are yours") for name in bad]
+            told += [refused(source, f"env.{name}", "is ignored here: credentials are yours") for name in bad]
             value = {name: text for name, text in env.items() if name not in bad}
         kept[key] = value
-    return replace(source, values=kept, problems=(*source.problems, *refused))
+    return replace(source, values=kept, problems=(*source.problems, *told))
 
 
-def _refused(source: Source, key: str, text: str) -> Problem:
+def refused(source: Source, key: str, text: str) -> Problem:
     return Problem(file=source.file, key=key, text=text, line=source.lines.get(key, 0), foreign=source.foreign)
 
 
-def _rule_problem(rule: str, parse_rule: ParseRule | None) -> str | None:
+def _rule_problem(rule: str, behaviour: Behaviour, parse_rule: ParseRule | None) -> str | None:
     if parse_rule is None:
         return None
     try:
-        parse_rule(rule)
+        parse_rule(rule, behaviour=behaviour)
     except ValueError as error:
         return f"is not a rule: {error}"
     return None
@@ -138,7 +142,7 @@ def _salvaged(data: bytes) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for behaviour in ("deny", "ask"):
         for match in re.finditer(rf'"{behaviour}"\s*:\s*\[([^\]]*)', text):
-            for literal in re.findall(r'"((?:[^"\\]|\\.)*)"', match.group(1)):
+            for literal in _LITERAL.findall(match.group(1)):
                 try:
                     found.setdefault(behaviour, []).append(str(orjson.loads(f'"{literal}"')))
                 except orjson.JSONDecodeError:

@@ -16,7 +16,7 @@ Rules = list[Text]
 Texts = dict[str, str]
 
 
-class Part(Struct, frozen=True, kw_only=True, rename="camel"):
+class Section(Struct, frozen=True, kw_only=True, rename="camel"):
     """The base of every structure here: fields are camelCase in files."""
 
 
@@ -24,7 +24,7 @@ def _doc(description: str, *, examples: list[Any] | None = None) -> Meta:
     return Meta(description=description, examples=examples)
 
 
-class Permissions(Part, frozen=True):
+class Permissions(Section, frozen=True):
     allow: Annotated[Rules, _doc("Calls that need no asking.", examples=[["Bash(npm test)", "Edit(src/**)"]])] = field(
         default_factory=list[str]
     )
@@ -46,13 +46,13 @@ class Permissions(Part, frozen=True):
     modes: Annotated[list[Mode], _doc("Policy file only: the modes that may be used.")] | UnsetType = UNSET
 
 
-class Tools(Part, frozen=True):
+class ToolSettings(Section, frozen=True):
     disabled: Annotated[list[str], _doc("Policy file only: tools that nobody may use.")] = field(
         default_factory=list[str]
     )
 
 
-class Sandbox(Part, frozen=True):
+class Sandbox(Section, frozen=True):
     scope: Annotated[
         Literal["reading", "all", "off"],
         _doc(
@@ -62,15 +62,17 @@ class Sandbox(Part, frozen=True):
     network: Annotated[bool, _doc("Let commands inside the fence of `scope: all` use the network.")] = False
 
 
-class BackgroundCalls(Part, frozen=True):
+class BackgroundCalls(Section, frozen=True):
     summary: Annotated[bool, _doc("One line for a batch of tool calls, and answers from fetched pages.")] = False
-    collapse: Annotated[bool, _doc("Summaries of old parts of long conversations.")] = False
+    collapse: Annotated[
+        bool, _doc("Summaries of old parts of a conversation that fills four fifths of its room; never before that.")
+    ] = True
     suggestion: Annotated[bool, _doc("A suggestion for your next prompt.")] = False
     memory: Annotated[bool, _doc("Durable facts, noted for later sessions of this workspace.")] = False
     dream: Annotated[bool, _doc("Tidying those notes while nothing runs.")] = False
 
 
-class Retention(Part, frozen=True):
+class Retention(Section, frozen=True):
     days: (
         Annotated[
             int,
@@ -80,7 +82,7 @@ class Retention(Part, frozen=True):
     ) = UNSET
 
 
-class ModelFacts(Part, frozen=True):
+class ModelFacts(Section, frozen=True):
     """Corrections to what is known of a model; prices are US dollars per million tokens."""
 
     context_window: Annotated[int, Meta(ge=1, description="Tokens a request may have.")] | UnsetType = UNSET
@@ -98,10 +100,14 @@ class ModelFacts(Part, frozen=True):
     accepts_effort: bool | UnsetType = UNSET
     accepts_forced_tools: bool | UnsetType = UNSET
     accepts_fast_mode: bool | UnsetType = UNSET
+    accepts_tool_references: (
+        Annotated[bool, _doc("The endpoint takes `defer_loading`: tools that a search loads cost no cache.")]
+        | UnsetType
+    ) = UNSET
     binds_thinking: bool | UnsetType = UNSET
 
 
-class HookHandler(Part, frozen=True):
+class HookHandler(Section, frozen=True):
     """One thing to run when an event happens. Which fields count depends on `type`; docs/hooks.md has the table."""
 
     type: Annotated[Literal["command", "http", "mcp_tool", "prompt", "agent"], _doc("What runs.")] = "command"
@@ -161,14 +167,17 @@ class HookGroup(HookHandler, frozen=True):
     hooks: Annotated[list[HookHandler], _doc("Handlers; all that match run side by side.")] | UnsetType = UNSET
 
 
-class McpOAuth(Part, frozen=True):
+class McpOAuth(Section, frozen=True):
     client_id: str | UnsetType = UNSET
     callback_port: int | UnsetType = UNSET
     scopes: Annotated[str, _doc("Separated by spaces.")] | UnsetType = UNSET
-    auth_server_metadata_url: Annotated[str, _doc("An https address.")] | UnsetType = UNSET
+    auth_server_metadata_url: Annotated[str, _doc("An https address. Not used: it is discovered.")] | UnsetType = UNSET
+    client_metadata_url: (
+        Annotated[str, _doc("An https address of a client metadata document (CIMD), used as client id.")] | UnsetType
+    ) = UNSET
 
 
-class McpServer(Part, frozen=True):
+class McpServer(Section, frozen=True):
     """One MCP server. `${VAR}` and `${VAR:-default}` are filled in in command, args, env, url and headers."""
 
     type: Annotated[
@@ -187,25 +196,26 @@ class McpServer(Part, frozen=True):
     timeout: Annotated[float, _doc("Milliseconds for one tool call; values under 1000 are ignored.")] | UnsetType = (
         UNSET
     )
-    always_load: Annotated[bool, _doc("Its tools are never deferred; the start waits up to 5 s for it.")] = False
+    always_load: Annotated[bool, _doc("Its tools are never deferred.")] = False
     disabled: Annotated[bool, _doc("Keep the entry, but do not start it.")] = False
     sampling: Annotated[bool, _doc("Let this server ask the model. Counts in your own settings only.")] = False
 
 
-class Plugins(Part, frozen=True):
+class PluginSettings(Section, frozen=True):
     enabled: Annotated[dict[str, bool], _doc("Plugins by name; `false` switches one off.")] = field(
         default_factory=dict[str, bool]
     )
-    folders: Annotated[list[str], _doc("More folders that are plugins themselves.")] = field(default_factory=list[str])
-    marketplaces: Annotated[dict[str, Any], _doc("Marketplaces by name: a path, a git URL, or an entry.")] = field(
-        default_factory=dict[str, Any]
-    )
-    config: Annotated[dict[str, dict[str, Any]], _doc("Values that plugins ask for, by plugin and key.")] = field(
-        default_factory=dict[str, dict[str, Any]]
-    )
+    marketplaces: Annotated[
+        dict[str, Any],
+        _doc("Marketplaces by name, for `assent plugin add PLUGIN@NAME`: a path, a git URL, or `{source, repo|url}`."),
+    ] = field(default_factory=dict[str, Any])
+    config: Annotated[
+        dict[str, dict[str, Any]],
+        _doc("Values of the options that plugins ask for, by plugin and key. Secrets: `assent plugin configure`."),
+    ] = field(default_factory=dict[str, dict[str, Any]])
 
 
-class SettingsFile(Part, frozen=True):
+class SettingsFile(Section, frozen=True):
     """One settings file."""
 
     model: Annotated[Text, _doc("The model that works for you. Unset: the newest that can be reached.")] | UnsetType = (
@@ -225,11 +235,22 @@ class SettingsFile(Part, frozen=True):
     permissions: Annotated[Permissions, _doc("What may run, what is asked about and what is refused.")] = field(
         default_factory=Permissions
     )
-    tools: Annotated[Tools, _doc("Which tools exist.")] = field(default_factory=Tools)
+    tools: Annotated[ToolSettings, _doc("Which tools exist.")] = field(default_factory=ToolSettings)
     hooks: Annotated[
         dict[str, list[HookGroup]], _doc("Programs and other handlers that run on events; see docs/hooks.md.")
     ] = field(default_factory=dict[str, list[HookGroup]])
     disable_all_hooks: Annotated[bool, _doc("No hooks run, except those of the policy file.")] = False
+    allow_managed_hooks_only: Annotated[
+        bool, _doc("Only hooks of the policy file run, and those of a program that embeds Assent. Counts there only.")
+    ] = False
+    allowed_http_hook_urls: (
+        Annotated[list[str], _doc("The addresses that `http` hooks may call; `*` stands for anything. Unset: all.")]
+        | UnsetType
+    ) = UNSET
+    http_hook_allowed_env_vars: (
+        Annotated[list[str], _doc("The variables that headers of `http` hooks may hold, at most. Unset: no limit.")]
+        | UnsetType
+    ) = UNSET
     read_claude_settings: Annotated[
         bool, _doc("Read hooks and permission rules of `.claude` settings files and of `.github/hooks`.")
     ] = True
@@ -239,7 +260,9 @@ class SettingsFile(Part, frozen=True):
     mcp_servers: Annotated[dict[str, McpServer], _doc("MCP servers by name.")] = field(
         default_factory=dict[str, McpServer]
     )
-    plugins: Annotated[Plugins, _doc("Plugins and where they come from.")] = field(default_factory=Plugins)
+    plugins: Annotated[PluginSettings, _doc("Plugins and where they come from.")] = field(
+        default_factory=PluginSettings
+    )
     sandbox: Annotated[Sandbox, _doc("How shell commands are confined.")] = field(default_factory=Sandbox)
     review: (
         Annotated[
@@ -269,6 +292,23 @@ class SettingsFile(Part, frozen=True):
     host_idle_seconds: Annotated[
         float, Meta(ge=0, description="The host ends so many seconds after its last client left.")
     ] = 2
+    host_missed_hours: Annotated[
+        float, Meta(ge=0, description="How long a host remembers what went on while no window was open.")
+    ] = 4
+    host_nice: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=19,
+            description="How far commands in the background or without a window stand back (see `nice`).",
+        ),
+    ] = 10
+    max_running_turns: (
+        Annotated[
+            int, Meta(ge=1, description="At most so many turns of yours run at once, in all windows; others wait.")
+        ]
+        | UnsetType
+    ) = UNSET
     allow_private_addresses: Annotated[list[str], _doc("Hosts in private networks that WebFetch may reach.")] = field(
         default_factory=list[str]
     )
@@ -306,6 +346,9 @@ OWN_ONLY = frozenset(
         "host",
         "hostIdleSeconds",
         "hostKeepRunning",
+        "hostMissedHours",
+        "hostNice",
+        "maxRunningTurns",
         "models",
         "plugins",
         "project",

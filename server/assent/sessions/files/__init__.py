@@ -1,0 +1,1 @@
+"""The files that a session changes: watched, remembered, put back."""
