@@ -8,10 +8,10 @@
 The names below load on first use: `import assent` itself costs next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # checkers know the name; importing it from typing would cost more than all the rest
 if TYPE_CHECKING:
+    from typing import Any
+
     from assent import types as types
     from assent.engine.query_engine import QueryEngine as QueryEngine
     from assent.sdk.client import Client as Client
@@ -60,14 +60,18 @@ _HOMES = {
 __all__ = [*_HOMES, "__version__", "types"]  # pyright: ignore[reportUnsupportedDunderAll]  # they load on first use
 
 
-def __getattr__(name: str) -> Any:
-    if name == "types":
-        return import_module("assent.types")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'assent' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a checker that saw it would believe every name, also a misspelt one
+
+    def __getattr__(name: str) -> "Any":
+        from importlib import import_module
+
+        if name == "types":
+            return import_module("assent.types")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'assent' has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

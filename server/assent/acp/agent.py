@@ -3,30 +3,38 @@
 The library decodes and routes; what it passes us besides the fields it knows is ignored, as the protocol wants.
 """
 
+import asyncio
 import contextlib
-import os
 from collections.abc import Callable, Generator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import anyio
 from acp.schema import (
+    AgentAuthCapabilities,
     AgentCapabilities,
     AuthenticateResponse,
     ClientCapabilities,
     CloseSessionResponse,
     CurrentModeUpdate,
+    DeleteSessionRequest,
+    DeleteSessionResponse,
+    ForkSessionResponse,
     Implementation,
     InitializeResponse,
     ListSessionsResponse,
     LoadSessionResponse,
+    LogoutCapabilities,
+    LogoutResponse,
     McpCapabilities,
     NewSessionResponse,
     PromptCapabilities,
     PromptResponse,
     ResumeSessionResponse,
+    SessionAdditionalDirectoriesCapabilities,
     SessionCapabilities,
     SessionCloseCapabilities,
+    SessionDeleteCapabilities,
+    SessionForkCapabilities,
     SessionInfo,
     SessionListCapabilities,
     SessionResumeCapabilities,
@@ -36,19 +44,22 @@ from acp.schema import (
 
 from acp import PROTOCOL_VERSION, Client, RequestError
 from assent import __version__
-from assent.acp import choices, prompts, updates
+from assent.acp import choices, named, prompts, updates
 from assent.acp.files import ClientWorkspace
 from assent.acp.front import AcpFront
-from assent.acp.host import Build, Host
+from assent.acp.host import Build, ClientAccess
+from assent.acp.sign_in import ModelSignIn
+from assent.acp.terminals import ClientTerminal
 from assent.acp.transport import LineTransport
 from assent.acp.turns import Turns
 from assent.sessions.live.session import Session
 from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.errors import ModelError, ProtocolError
-from assent.types.ports import Workspace
+from assent.types.ports import TerminalClient, Workspace
 
 OFFLINE = "There are no credentials: the offline stand-in answers, not a language model. Set ANTHROPIC_API_KEY."
+CANCELLED = (-32800, "The request was cancelled")
 CUT = "The last turn was cut short before it ended. What it had done is above; say what to do next."
 
 
@@ -57,10 +68,13 @@ class AcpAgent:
         self._transport = transport
         self._front = AcpFront(transport)
         self._front.on_status = self._tell_choices
-        self.app = build(Host(workspace=self._workspace, judging=self._front.judging))
+        self.app = build(ClientAccess(workspace=self._workspace, terminal=self._terminal, judging=self._front.judging))
         self._turns = Turns(self.app, self._front)
+        self._sign_in = ModelSignIn(lambda: bool(self.app.status()["offline"]))
         self._initialized = False
-        self._chosen: dict[str, tuple[str, str]] = {}  # mode and model, as the client knows them
+        self._offered: list[str] | None = None  # models of the endpoint; None until somebody opens a session
+        self._looking: asyncio.Task[None] | None = None
+        self._chosen: dict[str, tuple[Any, ...]] = {}  # what of the options the client knows
 
     def on_connect(self, conn: Client) -> None:
         self._front.client = conn
@@ -75,47 +89,85 @@ class AcpAgent:
         return InitializeResponse(
             protocol_version=PROTOCOL_VERSION,  # the only one there is; a client that needs another one disconnects
             agent_info=Implementation(name="assent", title="Assent", version=__version__),
-            auth_methods=[],
+            auth_methods=[*ModelSignIn.methods()],
             agent_capabilities=AgentCapabilities(
                 load_session=True,
                 prompt_capabilities=PromptCapabilities(image=True, audio=False, embedded_context=True),
                 mcp_capabilities=McpCapabilities(http=True, sse=True),
                 session_capabilities=SessionCapabilities(
-                    list=SessionListCapabilities(), resume=SessionResumeCapabilities(), close=SessionCloseCapabilities()
+                    list=SessionListCapabilities(),
+                    resume=SessionResumeCapabilities(),
+                    close=SessionCloseCapabilities(),
+                    delete=SessionDeleteCapabilities(),
+                    fork=SessionForkCapabilities(),
+                    additional_directories=SessionAdditionalDirectoriesCapabilities(),
                 ),
+                auth=AgentAuthCapabilities(logout=LogoutCapabilities()),
             ),
         )
 
     async def authenticate(self, method_id: str, **_: Any) -> AuthenticateResponse:
         with _told():
-            hint = "Assent takes its key from the environment; set ANTHROPIC_API_KEY in the agent's `env`."
-            raise ProtocolError("invalidParams", f"there is no authentication method {method_id!r}", hint=hint)
+            self._ready()
+            self._sign_in.authenticate(method_id)
+            return AuthenticateResponse()
+
+    async def logout(self) -> LogoutResponse:
+        with _told():
+            self._ready()
+            self._sign_in.sign_out()
+            return LogoutResponse()
+
+    async def ext_method(self, method: str, params: Json) -> Json:
+        """Requests that the library does not route: two of the protocol's own (`transport.EXTENSIONS`)."""
+        match method:
+            case "session/delete":
+                answer = await self.delete_session(DeleteSessionRequest.model_validate(params).session_id)
+            case "logout":
+                answer = await self.logout()
+            case _:
+                raise RequestError.method_not_found(f"_{method}")
+        return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     # --- sessions ----------------------------------------------------------------------------------------------------
 
-    async def new_session(self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any) -> NewSessionResponse:
+    async def new_session(
+        self,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: Sequence[Any] | None = None,
+        **_: Any,
+    ) -> NewSessionResponse:
         with _told():
             self._ready()
+            self._sign_in.require()
             if not cwd:
                 raise ProtocolError("invalidParams", "cwd must be an absolute path")
+            servers, directories = named.servers(mcp_servers), named.directories(additional_directories)
             call = self._held_call()
             opened = await self.app.sessions.request("assent/session/new", {"cwd": cwd}, call)
             session = self.app.sessions.live[opened["sessionId"]]
-            self._open(session, mcp_servers)
+            self._open(session, servers, directories)
             return NewSessionResponse(session_id=session.id, **self._choices(session))
 
     async def load_session(
-        self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+        self,
+        cwd: str,
+        session_id: str,
+        mcp_servers: Sequence[Any] | None = None,
+        additional_directories: list[str] | None = None,
+        **_: Any,
     ) -> LoadSessionResponse:
         """The whole conversation goes out again before the answer; what is going on now follows it."""
-        with _told():
+        with _told(), self._cancellable():
+            servers, directories = named.servers(mcp_servers), named.directories(additional_directories)
             session, page = await self._attach(cwd, session_id)
             pages: list[Json] = [page]
             while "nextCursor" in pages[-1]:
                 wanted = {"sessionId": session_id, "cursor": pages[-1]["nextCursor"]}
                 pages.append(await self.app.sessions.request("assent/session/attach", wanted))
             messages = [message for page in reversed(pages) for message in page["messages"]]
-            for update in self._open(session, mcp_servers).replayed(messages):
+            for update in self._open(session, servers, directories).replayed(messages):
                 self._front.update(session_id, update)
             if page["todos"]:
                 self._front.update(session_id, updates.plan_of(page["todos"]))
@@ -124,15 +176,38 @@ class AcpAgent:
             return LoadSessionResponse(**self._choices(session))
 
     async def resume_session(
-        self, session_id: str, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+        self,
+        session_id: str,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: Sequence[Any] | None = None,
+        **_: Any,
     ) -> ResumeSessionResponse:
-        with _told():
+        with _told(), self._cancellable():
+            servers, directories = named.servers(mcp_servers), named.directories(additional_directories)
             session, _page = await self._attach(cwd, session_id)
-            self._open(session, mcp_servers)
+            self._open(session, servers, directories)
             return ResumeSessionResponse(**self._choices(session))
 
-    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> ListSessionsResponse:
+    async def fork_session(
+        self,
+        session_id: str,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: Sequence[Any] | None = None,
+        **_: Any,
+    ) -> ForkSessionResponse:
         with _told():
+            self._ready()
+            self._sign_in.require()
+            servers, directories = named.servers(mcp_servers), named.directories(additional_directories)
+            forked = await self.app.sessions.request("assent/session/fork", {"sessionId": session_id})
+            session, _page = await self._attach(cwd, forked["sessionId"])
+            self._open(session, servers, directories)
+            return ForkSessionResponse(session_id=session.id, **self._choices(session))
+
+    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> ListSessionsResponse:
+        with _told(), self._cancellable():
             self._ready()
             params = {key: value for key, value in {"cwd": cwd, "cursor": cursor}.items() if value is not None}
             page = await self.app.sessions.request("assent/session/list", params)
@@ -141,7 +216,7 @@ class AcpAgent:
                     session_id=each["sessionId"],
                     cwd=each["cwd"],
                     title=each["title"] or None,
-                    updated_at=datetime.fromtimestamp(each["updatedAt"], UTC).isoformat(),
+                    updated_at=updates.iso(each["updatedAt"]),
                 )
                 for each in page["sessions"]
             ]
@@ -149,11 +224,13 @@ class AcpAgent:
 
     async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
         with _told():
-            self._ready()
-            await self.app.sessions.request("assent/session/close", {"sessionId": session_id})
-            self._front.closed(session_id)
-            self._chosen.pop(session_id, None)
+            await self._end("assent/session/close", session_id)
             return CloseSessionResponse()
+
+    async def delete_session(self, session_id: str) -> DeleteSessionResponse:
+        with _told():
+            await self._end("assent/session/delete", session_id)
+            return DeleteSessionResponse()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
         with _told():
@@ -164,20 +241,30 @@ class AcpAgent:
         self, config_id: str, session_id: str, value: str | bool, **_: Any
     ) -> SetSessionConfigOptionResponse:
         with _told():
-            if config_id not in ("mode", "model"):
-                raise ProtocolError("invalidParams", f"there is no option {config_id!r}", hint="mode and model are.")
-            session = await self._configure(session_id, {config_id: value})
+            session = await self._configure(session_id, choices.change_of(config_id, value))
             return SetSessionConfigOptionResponse(config_options=self._choices(session)["config_options"])
 
     # --- turns -------------------------------------------------------------------------------------------------------
 
     async def prompt(self, session_id: str, prompt: list[prompts.PromptBlock], **_: Any) -> PromptResponse:
         with _told():
+            self._sign_in.require()
             session = self._live(session_id)
+            call = Call(front=self._front)
+            cancelled = anyio.Event()  # this very request, not the turn: it is answered as such
+
+            def cancel() -> None:
+                cancelled.set()
+                call.cancelled.set()
+
+            self._transport.on_cancel(cancel)
             try:
-                return await self._turns.prompt(session, prompts.blocks_of(prompt))
+                answer = await self._turns.prompt(session, prompts.blocks_of(prompt), call)
             finally:
                 self._tell_choices(session_id)
+            if cancelled.is_set():
+                raise RequestError(*CANCELLED)
+            return answer
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         await self._turns.cancel(session_id)
@@ -202,24 +289,42 @@ class AcpAgent:
             raise ProtocolError("unknownSession", f"no session {session_id} is open", hint=hint)
         return session
 
+    @contextlib.contextmanager
+    def _cancellable(self) -> Generator[None]:
+        """For requests that only look: `$/cancel_request` cuts them off. What changes a session is finished."""
+        with anyio.CancelScope() as scope:
+            self._transport.on_cancel(scope.cancel)
+            yield
+        if scope.cancelled_caught:
+            raise RequestError(*CANCELLED)
+
+    async def _end(self, method: str, session_id: str) -> None:
+        self._ready()
+        await self.app.sessions.request(method, {"sessionId": session_id})
+        self._front.closed(session_id)
+        self._chosen.pop(session_id, None)
+
     async def _attach(self, cwd: str, session_id: str) -> tuple[Session, Json]:
         self._ready()
+        self._sign_in.require()
         session = await self.app.sessions.get({"sessionId": session_id})
-        if not _same_folder(cwd, session.cwd):
+        if not named.same_folder(cwd, session.cwd):
             hint = "Open that folder, or begin a new session here."
             raise ProtocolError("invalidParams", f"this session belongs to {session.cwd}, not to {cwd}", hint=hint)
         page = await self.app.sessions.request("assent/session/attach", {"sessionId": session_id}, self._held_call())
         return session, page
 
-    def _open(self, session: Session, mcp_servers: Sequence[Any] | None) -> updates.Translator:
+    def _open(self, session: Session, servers: dict[str, Json], directories: tuple[str, ...]) -> updates.Translator:
+        session.more_roots = directories
         notes: list[str] = []
         if self.app.status()["offline"]:
             notes.append(OFFLINE)
-        if mcp_servers and session.deps.mcp is not None:
-            session.deps.mcp.offer_from_client(session.cwd, dict(map(_server_entry, mcp_servers)))
+        if servers and session.deps.mcp is not None:
+            session.deps.mcp.offer_from_client(session.cwd, servers)
         self._turns.opened(session.id, notes)
         commands = updates.commands_of(self.app.sessions.deps.commands(session.cwd, session.trusted))
         self._transport.after_answer(lambda: self._front.update(session.id, commands))
+        self._transport.after_answer(lambda: self._look_for_models(session.cwd))
         return self._front.opened(session.id, session.cwd)
 
     async def _configure(self, session_id: str, change: Json) -> Session:
@@ -230,19 +335,40 @@ class AcpAgent:
         return session
 
     def _choices(self, session: Session) -> dict[str, Any]:
-        self._chosen[session.id] = (session.state.mode, session.options.model)
-        options = choices.config_options(session, offline=self.app.status()["offline"])
+        self._chosen[session.id] = choices.current(session)
+        options = self._options(session)
         return {"modes": choices.mode_state(session), "config_options": options}
 
     def _tell_choices(self, session_id: str) -> None:
         """The mode or the model may have changed without the client: by a plan's approval, by a slash command."""
         session = self.app.sessions.live.get(session_id)
-        if session is None or self._chosen.get(session_id) == (session.state.mode, session.options.model):
+        if session is None or self._chosen.get(session_id) == choices.current(session):
             return
         mode = CurrentModeUpdate(session_update="current_mode_update", current_mode_id=session.state.mode)
         self._front.update(session_id, mode)
         self._choices(session)
-        self._front.update(session_id, choices.config_update(session, offline=self.app.status()["offline"]))
+        self._front.update(session_id, choices.config_update(self._options(session)))
+
+    def _options(self, session: Session) -> list[choices.Option]:
+        client = self._front.capabilities.session
+        booleans = (
+            client is not None and client.config_options is not None and client.config_options.boolean is not None
+        )
+        models = choices.models_of(session, self._offered or (), offline=self.app.status()["offline"])
+        return choices.config_options(session, models, booleans=booleans)
+
+    def _look_for_models(self, cwd: str) -> None:
+        """The endpoint's own list, once: what it offers is told to every open session when it is there."""
+
+        async def look() -> None:
+            listed = await self.app.offered_models(cwd, False)
+            self._offered = [each["id"] for each in listed["models"]]
+            for session in [self.app.sessions.live.get(id) for id in self._chosen]:
+                if session is not None:
+                    self._front.update(session.id, choices.config_update(self._options(session)))
+
+        if self._looking is None and not self.app.status()["offline"]:
+            self._looking = asyncio.get_running_loop().create_task(look())
 
     def _workspace(self, disk: Workspace, session_id: Callable[[], str]) -> Workspace:
         return ClientWorkspace(
@@ -252,9 +378,13 @@ class AcpAgent:
             session_id=session_id,
         )
 
-
-def _same_folder(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
+    def _terminal(self, session_id: str) -> TerminalClient:
+        return ClientTerminal(
+            client=lambda: self._front.client,
+            offered=lambda: bool(self._front.capabilities.terminal),
+            session_id=session_id,
+            shown=self._front.terminal,
+        )
 
 
 @contextlib.contextmanager
@@ -268,12 +398,3 @@ def _told() -> Generator[None]:
         raise RequestError(code, words, {"kind": error.kind}) from None
     except ModelError as error:
         raise RequestError(-32602, str(error), {"kind": error.kind}) from None
-
-
-def _server_entry(server: Any) -> tuple[str, Json]:
-    """One MCP server that the client named, as an entry of `mcpServers`."""
-    if getattr(server, "url", None):
-        headers = {header.name: header.value for header in server.headers or ()}
-        return str(server.name), {"type": getattr(server, "type", "http"), "url": server.url, "headers": headers}
-    env = {variable.name: variable.value for variable in server.env or ()}
-    return str(server.name), {"command": server.command, "args": list(server.args or ()), "env": env}

@@ -19,7 +19,7 @@ from acp.schema import FileSystemCapabilities
 from pydantic import ValidationError
 
 from acp import Client, RequestError
-from assent.tools.files.workspace import target_of
+from assent.tools.files.disk_workspace import target_of
 from assent.types.errors import FileMissing, ToolError
 from assent.types.ports import EditOutcome, EditPlan, FileText, Workspace
 
@@ -65,7 +65,7 @@ class ClientWorkspace:
             return await self._disk.read(path)  # says what is missing, and what was perhaps meant
         return replace(view.text, path=path)
 
-    async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
+    async def apply(self, plan: EditPlan) -> EditOutcome:
         if plan.target and target_of(plan.path) != plan.target:
             raise ToolError(f"{plan.path} leads to another place than when the change was planned; nothing was written")
         view = await self._look(plan.path)

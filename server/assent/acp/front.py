@@ -6,8 +6,9 @@ Only a client that has gone leaves the question open, for the next process to pu
 
 import logging
 from collections.abc import Callable
-from typing import Literal, cast
+from typing import Literal
 
+import anyio
 from acp.schema import ClientCapabilities, PermissionOption, ToolCallUpdate
 from pydantic import BaseModel
 
@@ -15,11 +16,12 @@ from acp import Client
 from assent.acp import calls, forms
 from assent.acp.transport import LineTransport
 from assent.acp.updates import Translator, Update
-from assent.sessions.asking.questions import Questions
+from assent.sessions.asking.questions import ClientQuestions
 from assent.sessions.stream.front import CannotAnswer, FrontFlags
 from assent.sessions.stream.published import Published
 from assent.types.blocks import Json
 from assent.types.ports import ToolCall
+from assent.wire.asks import Elicit, PermissionAsk
 
 log = logging.getLogger("assent.acp")
 
@@ -36,7 +38,7 @@ class AcpFront:
     def __init__(self, transport: LineTransport) -> None:
         self._transport = transport
         self._translators: dict[str, Translator] = {}  # by session
-        self._questions = Questions()
+        self._questions = ClientQuestions()
         self.client: Client | None = None
         self.capabilities = ClientCapabilities()
         self.trust_asked: set[tuple[str, str]] = set()  # a folder and the hash of what it would activate
@@ -75,13 +77,18 @@ class AcpFront:
         if call.plan is not None and translator is not None:
             translator.planned(call.tool_use_id, call.plan)
 
+    def terminal(self, session_id: str, tool_use_id: str, terminal_id: str) -> None:
+        """A call runs in this terminal of the client's, which shows its output from now on."""
+        if (translator := self._translators.get(session_id)) is not None:
+            self.update(session_id, translator.runs_in(tool_use_id, terminal_id))
+
     # --- questions ---------------------------------------------------------------------------------------------------
 
-    async def ask(self, params: Json) -> Json:
-        return await self._questions.put(params["requestId"], self._ask(params))
+    async def ask(self, ask: PermissionAsk) -> Json:
+        return await self._questions.put(ask.request_id, self._ask(ask))
 
-    async def elicit(self, params: Json) -> Json:
-        return await self._questions.put(params["requestId"], self._elicit(params))
+    async def elicit(self, elicit: Elicit) -> Json:
+        return await self._questions.put(elicit.request_id, self._elicit(elicit))
 
     def withdraw(self, request_id: str) -> None:
         self._questions.withdraw(request_id)
@@ -92,6 +99,9 @@ class AcpFront:
             raise CannotAnswer("no client is connected")
         try:
             answer = await self.client.request_permission(session_id=session_id, tool_call=call, options=options)
+        except anyio.get_cancelled_exc_class():
+            self._transport.withdraw_request()
+            raise
         except ConnectionError as error:
             raise CannotAnswer(str(error)) from None
         except Exception as error:
@@ -100,63 +110,65 @@ class AcpFront:
         chosen = getattr(answer.outcome, "option_id", None)
         return chosen if chosen in {option.option_id for option in options} else None
 
-    async def _ask(self, params: Json) -> Json:
+    async def _ask(self, ask: PermissionAsk) -> Json:
         answers: dict[str, Json] = {"allow": {"decision": "allow", "scope": "once"}}
         options = [_option("reject", "Deny", "reject_once"), _option("allow", "Allow once", "allow_once")]
-        for suggestion in cast("list[Json]", params.get("suggestions") or []):
-            scope, rule = str(suggestion["scope"]), str(suggestion["rule"])
+        for suggestion in ask.suggestions:
+            scope, rules = suggestion.scope, suggestion.rules or [suggestion.rule]
             if scope in _LASTING and f"allow:{scope}" not in answers:
-                answers[f"allow:{scope}"] = {"decision": "allow", "scope": scope, "rule": rule}
-                options.append(_option(f"allow:{scope}", f"{_LASTING[scope]}: {rule}", "allow_always"))
-        chosen = await self.choose(params["sessionId"], self._described(params), options)
+                answers[f"allow:{scope}"] = {"decision": "allow", "scope": scope, "rules": rules}
+                words = suggestion.display or suggestion.rule
+                options.append(_option(f"allow:{scope}", f"{_LASTING[scope]}: {words}", "allow_always"))
+        chosen = await self.choose(ask.session_id, self._described(ask), options)
         return answers.get(chosen or "", {"decision": "deny", "message": ""})
 
-    def _described(self, params: Json) -> ToolCallUpdate:
-        session, tool, given = params["sessionId"], str(params["tool"]), cast("Json", params["input"])
-        translator = self._translators.get(session) or Translator("/")
-        for update in translator.announced(params["toolUseId"], tool, params.get("parentToolUseId")):
-            self.update(session, update)
-        change = translator.change(params["toolUseId"])
+    def _described(self, ask: PermissionAsk) -> ToolCallUpdate:
+        translator = self._translators.get(ask.session_id) or Translator("/")
+        for update in translator.announced(ask.tool_use_id, ask.tool, ask.parent_tool_use_id):
+            self.update(ask.session_id, update)
+        change = translator.change(ask.tool_use_id)
         return ToolCallUpdate(
-            tool_call_id=params["toolUseId"],
-            title=params["title"] or tool,
-            kind=calls.kind_of(tool),
+            tool_call_id=ask.tool_use_id,
+            title=ask.title or ask.tool,
+            kind=calls.kind_of(ask.tool),
             status="pending",
-            raw_input=given,
-            locations=translator.places(given),
-            content=[*change, *_words(params)],
+            raw_input=ask.input,
+            locations=translator.places(ask.input),
+            content=[*change, *_words(ask)],
         )
 
-    async def _elicit(self, params: Json) -> Json:
-        """A form where the client has them. Where it has none, nobody was asked: the model is told to decide."""
-        offered = self.capabilities.elicitation
-        questions = cast("list[Json]", params.get("questions") or [])
-        if self.client is None or offered is None or offered.form is None or not questions:
+    async def _elicit(self, elicit: Elicit) -> Json:
+        """A form, or a page to open, where the client has them. Where not, nobody was asked: the model is told so."""
+        asked = forms.asked_as(elicit, self.capabilities.elicitation)
+        if self.client is None or asked is None:
             return {"action": "decline"}
         try:
-            form = forms.form_of(params["sessionId"], questions)
-            answer = await self.client.create_elicitation(message=str(params["message"]), mode=form)
+            answer = await self.client.create_elicitation(message=forms.words_of(elicit), mode=asked)
+            if elicit.url is not None:
+                await self.client.complete_elicitation(elicitation_id=elicit.elicit_id)
+        except anyio.get_cancelled_exc_class():
+            self._transport.withdraw_request()
+            raise
         except ConnectionError as error:
             raise CannotAnswer(str(error)) from None
         except Exception as error:
             log.warning("elicitation/create: %s", error)
             return {"action": "decline"}
-        return forms.answer_of(answer, questions)
+        return forms.answer_of(answer, elicit)
 
 
 def _option(id: str, name: str, kind: Literal["allow_once", "allow_always", "reject_once"]) -> PermissionOption:
     return PermissionOption(option_id=id, name=name, kind=kind)
 
 
-def _words(params: Json) -> list[calls.Content]:
+def _words(ask: PermissionAsk) -> list[calls.Content]:
     """Why it is asked, and what it is about: the command, the plan."""
-    command, plan = params.get("command"), cast("Json", params["input"]).get("plan")
+    command, plan = ask.command, ask.input.get("plan")
     parts: list[str] = []
-    if isinstance(command, dict):
-        shown = cast("Json", command)
-        parts.append(calls.fenced(str(shown.get("display") or shown.get("text", "")), "sh"))
-    if params["tool"] == "ExitPlanMode" and isinstance(plan, str):
+    if command is not None:
+        parts.append(calls.fenced(command.display or command.text, "sh"))
+    if ask.tool == "ExitPlanMode" and isinstance(plan, str):
         parts.append(plan)
-    if params.get("reason"):
-        parts.append(str(params["reason"]))
+    if ask.reason:
+        parts.append(ask.reason)
     return [calls.text("\n\n".join(parts))] if parts else []

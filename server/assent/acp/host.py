@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from assent.types.blocks import Json
-from assent.types.ports import ToolCall, Workspace
+from assent.types.ports import TerminalClient, ToolCall, Workspace
 
 if TYPE_CHECKING:
     from assent.sessions.hub import Sessions
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class ClientAccess:
     """What the client can do for us, for `build`."""
 
     workspace: Callable[[Workspace, Callable[[], str]], Workspace]  # (the disk, the session's id): its files
+    terminal: Callable[[str], TerminalClient]  # (the session's id): its terminals
     judging: Callable[[str, ToolCall], None]  # told of every call that is about to be judged, and whose it is
 
 
-class App(Protocol):
+class ServingApp(Protocol):
     """The program behind the wire, wired together by `app.py`."""
 
     @property
@@ -34,6 +35,10 @@ class App(Protocol):
     def settings(self) -> "SettingsFiles": ...
     @property
     def trust(self) -> "TrustStore": ...
+
+    async def offered_models(self, cwd: str, refresh: bool) -> Json:
+        """What `assent/model/list` answers."""
+        ...
 
     def status(self) -> Json:
         """{model, offline, credentials, warnings}"""
@@ -50,4 +55,4 @@ class App(Protocol):
         ...
 
 
-Build = Callable[[Host], App]
+Build = Callable[[ClientAccess], ServingApp]

@@ -1,15 +1,15 @@
 """Bytes to JSON-RPC messages, one a line. Pure: whatever comes in, nothing raises and the stream goes on.
 
 The library takes decoded messages and trusts their shape; a reply to an id that cannot be one, or an error that is no
-object, would end its loop. So what is no JSON-RPC message becomes a `Refusal` here and never reaches it.
+object, would end its loop. So what is no JSON-RPC message becomes a `Refusal` here and never reaches it. A reply that
+is both a result and an error, or neither, reaches it as an error: whoever asked does not wait, and it allows nothing.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-import orjson
-
+from assent.text import lenient_json
 from assent.types.blocks import Json
 
 MAX_LINE = 64 * 1024 * 1024
@@ -55,18 +55,22 @@ class LineDecoder:
 
 def _read(line: bytes) -> Iterator[Json | Refusal]:
     try:
-        message: Any = orjson.loads(line)
-    except ValueError:
+        message: Any = lenient_json.loads(line)
+    except (ValueError, RecursionError):
         yield Refusal(code=PARSE_ERROR, text="this line is not JSON")
         return
     if not isinstance(message, dict):
         yield Refusal(code=INVALID_REQUEST, text="a message must be one JSON object")
         return
     body = cast("Json", message)
-    wrong = _wrong_with_call(body) if "method" in body else _wrong_with_reply(body)
+    if "method" not in body and "id" in body:
+        if _is_id(body["id"]):  # else it answers nothing and is dropped: nobody may answer an answer
+            yield _reply(body)
+        return
+    wrong = _wrong_with_call(body) if "method" in body else "a message needs a method or an id"
     if wrong is None:
         yield body
-    elif wrong:  # a reply that answers nothing is dropped: nobody may answer an answer
+    else:
         id = body.get("id")
         yield Refusal(id=id if isinstance(id, str | int) else None, code=INVALID_REQUEST, text=wrong)
 
@@ -81,11 +85,15 @@ def _wrong_with_call(body: Json) -> str | None:
     return None
 
 
-def _wrong_with_reply(body: Json) -> str | None:
-    if "id" not in body:
-        return "a message needs a method or an id"
-    sound = _is_id(body["id"]) and ("result" in body or isinstance(body.get("error"), dict))
-    return None if sound else ""
+def _reply(body: Json) -> Json:
+    """A result or an error, never both. A member that is null counts as absent beside the other one."""
+    error: Any = body.get("error")
+    if error is None and "result" in body:
+        return {"jsonrpc": "2.0", "id": body["id"], "result": body["result"]}
+    code, text = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if not isinstance(code, int) or not isinstance(text, str):
+        error = {"code": INVALID_REQUEST, "message": "the reply is neither a result nor an error"}
+    return {"jsonrpc": "2.0", "id": body["id"], "error": error}
 
 
 def _is_id(id: object) -> bool:

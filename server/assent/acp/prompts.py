@@ -5,7 +5,6 @@ A file that is only linked becomes an @-mention, so that it is read by the Read 
 
 import re
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from acp.schema import (
     AudioContentBlock,
@@ -17,7 +16,7 @@ from acp.schema import (
     TextResourceContents,
 )
 
-from assent.text.uris import path_of
+from assent.text.uris import path_of, split
 from assent.types.blocks import Json, text_block
 from assent.types.errors import ProtocolError
 
@@ -62,11 +61,11 @@ def _block(part: PromptBlock) -> Json:
 
 
 def _picture(data: str, mime_type: str) -> Json:
-    if mime_type not in PICTURES:
+    if mime_type.lower() not in PICTURES:
         raise ProtocolError(
             "invalidParams", f"a picture of type {mime_type} cannot be sent", hint=f"Send one of {', '.join(PICTURES)}."
         )
-    return {"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": data}}
+    return {"type": "image", "source": {"type": "base64", "media_type": mime_type.lower(), "data": data}}
 
 
 def _blob(resource: BlobResourceContents) -> Json:
@@ -80,7 +79,7 @@ def _blob(resource: BlobResourceContents) -> Json:
 
 
 def _mention(uri: str, name: str) -> str:
-    parts = urlsplit(uri)
+    parts = split(uri)
     path = path_of(parts._replace(fragment="", query="").geturl()) if parts.scheme == "file" else None
     if path is None:
         return f"[{name}]({uri})"
@@ -91,7 +90,7 @@ def _mention(uri: str, name: str) -> str:
 
 def _mention_plainly(uri: str) -> str:
     """What the text is of, without asking for it to be read again."""
-    parts = urlsplit(uri)
+    parts = split(uri)
     path = path_of(parts._replace(fragment="", query="").geturl()) if parts.scheme == "file" else None
     return f"{path or uri}{f' ({parts.fragment})' if path and parts.fragment else ''}"
 

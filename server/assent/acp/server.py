@@ -27,7 +27,7 @@ def serve_stdio(build: Build, *, data_dir: Path) -> int:
     """Serve this process's stdin and stdout until the client goes; ends the process itself, with its exit code."""
     incoming, outgoing = take_stdio()
     start_logging(data_dir / "logs")
-    life.adopt_orphans()
+    life.be_an_engine()
     loop = asyncio.new_event_loop()  # not asyncio.run: that would wait for threads which may never return
     code = loop.run_until_complete(_serve(build, incoming, outgoing))
     life.leave(code)

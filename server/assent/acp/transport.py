@@ -1,18 +1,30 @@
 """Lines of JSON on two pipes, as the library's transport.
 
 Writing is never waited for, which is what lets updates be sent from plain functions, in order with everything else.
+Cancelling single requests (`$/cancel_request`, both directions) lives here too: the library knows nothing of it, and
+only the transport sees the ids of requests.
 """
 
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, cast
 
 from assent.acp.lines import LineDecoder, Refusal
 from assent.stdio.reader import ChunkReader
 from assent.stdio.writer import FrameWriter
 from assent.storage.lines import encode
 from assent.types.blocks import Json
+
+Id = str | int | float | None
+
+# Stable in the protocol, but not routed by the library: they reach the agent as extensions of these names.
+EXTENSIONS = {"session/delete": "_session/delete", "logout": "_logout"}
+CANCEL = "$/cancel_request"
+
+# The request that the running task answers. The library makes that task in the context of `receive`.
+_answering: ContextVar[Id] = ContextVar("answering", default=None)
 
 
 class LineTransport:
@@ -22,6 +34,9 @@ class LineTransport:
         self._loop = asyncio.get_running_loop()
         self._messages: asyncio.Queue[Json | None] = asyncio.Queue()
         self._after: dict[asyncio.Task[Any], list[Callable[[], None]]] = {}
+        self._open: dict[Id, Callable[[], None] | None] = {}  # requests not answered yet, and how each is cancelled
+        self._cancelled: set[Id] = set()  # those of them that the client has cancelled
+        self._sent: dict[asyncio.Task[Any], Id] = {}  # the last request each task of ours has sent
         self._decoder = LineDecoder()
         self._on_end = on_end
         self._writer = FrameWriter(outgoing, frame=bytes, on_broken=self._ended, soon=self._loop.call_soon)
@@ -38,9 +53,14 @@ class LineTransport:
     async def send(self, message: Json) -> None:
         self.post(message)
         task = asyncio.current_task()
-        if "method" not in message and task is not None:
-            for call in self._after.pop(task, ()):
+        if "method" not in message:
+            self._open.pop(message.get("id"), None)
+            self._cancelled.discard(message.get("id"))
+            for call in self._after.pop(task, ()) if task is not None else ():
                 call()
+        elif "id" in message and task is not None:
+            self._sent[task] = message["id"]
+            task.add_done_callback(lambda done: self._sent.pop(done, None))
 
     def after_answer(self, call: Callable[[], None]) -> None:
         """Run it right after the request that is being handled was answered; the library answers in the same task."""
@@ -48,6 +68,20 @@ class LineTransport:
         assert task is not None
         self._after.setdefault(task, []).append(call)
         task.add_done_callback(lambda done: self._after.pop(done, None))
+
+    def on_cancel(self, call: Callable[[], None]) -> None:
+        """Run it when the client cancels the request that is being handled; at once if it has already."""
+        id = _answering.get()
+        if id in self._cancelled:
+            call()
+        elif id in self._open:
+            self._open[id] = call
+
+    def withdraw_request(self) -> None:
+        """Tell the client that the request this task has sent is moot. A courtesy: its answer is dropped anyway."""
+        task = asyncio.current_task()
+        if task is not None and (id := self._sent.pop(task, None)) is not None:
+            self.post({"jsonrpc": "2.0", "method": CANCEL, "params": {"requestId": id}})
 
     async def close(self) -> None:
         """Nothing to do: the process ends, and `finish` has its own bound."""
@@ -60,7 +94,27 @@ class LineTransport:
     # --- in ----------------------------------------------------------------------------------------------------------
 
     async def receive(self) -> Json | None:
-        return await self._messages.get()
+        while True:
+            message = await self._messages.get()
+            if message is None or message.get("method") != CANCEL:
+                break
+            self._cancel(message)
+        if message is None or "method" not in message:
+            return message
+        if "id" in message:
+            self._open[message["id"]] = None
+            _answering.set(message["id"])
+        renamed = EXTENSIONS.get(message["method"])
+        return message if renamed is None else {**message, "method": renamed}
+
+    def _cancel(self, message: Json) -> None:
+        id = cast("Json", message.get("params") or {}).get("requestId")
+        if (
+            isinstance(id, str | int | float) and id in self._open
+        ):  # one that is answered, or never was, is nothing to do
+            self._cancelled.add(id)
+            if (call := self._open[id]) is not None:
+                call()
 
     def _received(self, chunk: bytes) -> None:
         for read in self._decoder.feed(chunk):

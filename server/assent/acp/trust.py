@@ -8,7 +8,7 @@ from acp.schema import PermissionOption, ToolCallProgress, ToolCallStart, ToolCa
 
 from assent.acp import calls
 from assent.acp.front import AcpFront
-from assent.acp.host import App
+from assent.acp.host import ServingApp
 from assent.sessions.asking.trust_question import approve, listing, look
 from assent.sessions.live.session import Session
 from assent.types.ids import new_id
@@ -19,7 +19,7 @@ _OPTIONS = [
 ]
 
 
-async def ask(app: App, front: AcpFront, session: Session) -> None:
+async def ask(app: ServingApp, front: AcpFront, session: Session) -> None:
     shown = look(app.settings, app.trust, session.cwd)
     refused = app.trust.decided(session.cwd) and not shown.answer.trusted
     if refused or not shown.unapproved or (session.cwd, shown.hash) in front.trust_asked:

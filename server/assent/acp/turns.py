@@ -1,15 +1,16 @@
 """Prompts and what becomes of them: the words before the first one, the turn itself, how it ended, and cancelling."""
 
 import contextlib
+import time
 from collections.abc import Sequence
 
 import anyio
-from acp.schema import PromptResponse, SessionInfoUpdate, StopReason
+from acp.schema import PromptResponse, StopReason
 
 from acp import RequestError
 from assent.acp import trust, updates
 from assent.acp.front import AcpFront
-from assent.acp.host import App
+from assent.acp.host import ServingApp
 from assent.sessions.live.session import Session
 from assent.sessions.stream.front import Call, CannotAnswer
 from assent.types.blocks import Json
@@ -29,7 +30,7 @@ STOPS: dict[str, StopReason] = {
 
 
 class Turns:
-    def __init__(self, app: App, front: AcpFront) -> None:
+    def __init__(self, app: ServingApp, front: AcpFront) -> None:
         self._app = app
         self._front = front
         self._under_way: dict[str, list[Call]] = {}  # by session
@@ -38,8 +39,7 @@ class Turns:
     def opened(self, session_id: str, notes: Sequence[str]) -> None:
         self._notes[session_id] = notes
 
-    async def prompt(self, session: Session, blocks: list[Json]) -> PromptResponse:
-        call = Call(front=self._front)
+    async def prompt(self, session: Session, blocks: list[Json], call: Call) -> PromptResponse:
         under_way = self._under_way.setdefault(session.id, [])
         under_way.append(call)
         try:
@@ -50,8 +50,7 @@ class Turns:
             answer = await self._app.sessions.request("assent/session/send", wanted, call)
         finally:
             under_way.remove(call)
-        title = SessionInfoUpdate(session_update="session_info_update", title=session.title or None)
-        self._front.update(session.id, title)
+        self._front.update(session.id, updates.info_of(session.title, time.time()))
         return self._ended(session.id, answer["result"])
 
     async def cancel(self, session_id: str) -> None:

@@ -5,6 +5,7 @@ blocks were streamed, which tool calls the client knows, what each call changes.
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Literal, cast
 
 from acp.schema import (
@@ -18,6 +19,7 @@ from acp.schema import (
     ImageContentBlock,
     PlanEntry,
     PlanEntryStatus,
+    SessionInfoUpdate,
     TextContentBlock,
     ToolCallLocation,
     ToolCallProgress,
@@ -27,7 +29,8 @@ from acp.schema import (
     UserMessageChunk,
 )
 
-from assent.acp import calls
+from assent.acp import calls, terminals
+from assent.text.words import nearly_full
 from assent.types.blocks import Json, text_of
 from assent.types.ports import EditPlan
 
@@ -52,9 +55,14 @@ class Translator:
         self._streamed: set[str] = set()  # blocks that came as deltas
         self._calls: dict[str, Literal["pending", "running", "done"]] = {}  # those the client knows
         self._plans: dict[str, EditPlan] = {}  # the change each call is about to make
+        self._terminals: dict[str, str] = {}  # the client's terminal that each call runs in
 
     def planned(self, tool_use_id: str, plan: EditPlan) -> None:
         self._plans[tool_use_id] = plan
+
+    def runs_in(self, tool_use_id: str, terminal_id: str) -> ToolCallProgress:
+        self._terminals[tool_use_id] = terminal_id
+        return terminals.shown_in(tool_use_id, terminal_id)
 
     def places(self, input: Json) -> list[ToolCallLocation]:
         return calls.places_of(input, self._cwd)
@@ -190,8 +198,10 @@ class Translator:
 
     def _finished(self, id: str, content: Sequence[Json], *, is_error: bool) -> Iterator[Update]:
         known = self._calls.get(id) in ("pending", "running")
-        change = [] if is_error else self.change(id)
+        change: list[calls.Content] = [] if is_error else self.change(id)
         self._plans.pop(id, None)
+        if (terminal := self._terminals.pop(id, None)) is not None:
+            change = [terminals.content_of(terminal)]
         if known:
             self._calls[id] = "done"
             yield ToolCallProgress(
@@ -204,7 +214,7 @@ class Translator:
 
     def _withdrawn(self, event: Json) -> Iterator[Update]:
         """What was shown cannot be unsaid in this protocol, so it is said that it does not count."""
-        if event["reason"] in ("rewind", "snip"):
+        if event["reason"] == "rewind":
             return
         for id in [id for id, state in self._calls.items() if state != "done"]:
             yield from self._finished(id, [{"type": "text", "text": WITHDRAWN}], is_error=True)
@@ -234,6 +244,14 @@ def plan_of(todos: Sequence[Json]) -> AgentPlanUpdate:
         for todo in todos
     ]
     return AgentPlanUpdate(session_update="plan", entries=entries)
+
+
+def info_of(title: str, changed: float) -> SessionInfoUpdate:
+    return SessionInfoUpdate(session_update="session_info_update", title=title or None, updated_at=iso(changed))
+
+
+def iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def commands_of(commands: Sequence[Json]) -> AvailableCommandsUpdate:
@@ -272,6 +290,8 @@ def _aside(event: Json) -> Iterator[Update]:
             seconds = event["delayMs"] / 1000
             tries = f"attempt {event['attempt']} of {event['maxAttempts']}"
             yield thought(f"The model cannot be reached ({event['error']}); again in {seconds:.0f} s, {tries}.\n")
+        case "compactSoon":
+            yield thought(f"{nearly_full(event)}\n")
         case "compacting":
             yield thought("The conversation is being summarised to make room.\n")
         case _:

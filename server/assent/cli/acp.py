@@ -3,13 +3,14 @@
 import os
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assent.storage import paths
 from assent.types.programs import NEUTRAL
 
 if TYPE_CHECKING:
-    from assent.acp.host import App, Host
+    from assent.acp.host import ClientAccess, ServingApp
 
 INSTALL = "-m pip install agent-client-protocol"
 
@@ -19,7 +20,7 @@ def installed() -> bool:
     return found is not None and found.origin is not None  # a folder that happens to have this name is no package
 
 
-def run(*, offline: bool) -> int:
+def run(*, offline: bool, trace: Path | None = None) -> int:
     if not installed():
         print(f"assent: ACP needs the package agent-client-protocol. Run: {sys.executable} {INSTALL}", file=sys.stderr)
         return 1
@@ -30,7 +31,7 @@ def run(*, offline: bool) -> int:
 
     offline = offline or os.environ.get("ASSENT_OFFLINE", "") not in ("", "0")
 
-    def build(host: "Host") -> "App":
-        return app.build_acp(host, options=app.Options(offline=offline))
+    def build(host: "ClientAccess") -> "ServingApp":
+        return app.build_acp(host, options=app.Options(offline=offline, trace=trace))
 
     return serve_stdio(build, data_dir=paths.data_dir())

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from assent.cli import chat
+from assent.cli.chat import conversation as chat
 from assent.types.errors import AssentError
 from assent.types.programs import find_program, python, python_environment, user_path
 

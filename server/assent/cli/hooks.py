@@ -12,27 +12,78 @@ from typing import Any, TextIO, cast
 import anyio
 
 from assent.cli.preflight import UsageError, project_folder
+from assent.text.visible import visible
+from assent.tools.tool_responses import command_response
 from assent.types.blocks import Json
 from assent.types.hooks import EVENTS, HookCall, HookEvent, HookOutcome
 
-EXAMPLES: dict[str, tuple[str, Json]] = {
-    "PreToolUse": ("Bash", {"tool_name": "Bash", "tool_input": {"command": "echo hello"}, "tool_use_id": "test"}),
-    "PostToolUse": (
+_CALL: Json = {"tool_name": "Bash", "tool_input": {"command": "echo hello"}, "tool_use_id": "test"}
+_TASK: Json = {"task_id": "1", "task_subject": "say hello", "task_description": "Say it politely."}
+_SWITCH: Json = {"old_model": "claude-opus-4-8", "new_model": "claude-haiku-4-5", "context_tokens": 12_000}
+_STOP: Json = {
+    "stop_hook_active": False,
+    "last_assistant_message": "Done.",
+    "background_tasks": [],
+    "session_crons": [],
+}
+EXAMPLES: dict[HookEvent, tuple[str, Json]] = {
+    "PreToolUse": ("Bash", _CALL),
+    "PostToolUse": ("Bash", {**_CALL, "tool_response": command_response("hello"), "duration_ms": 5}),
+    "PostToolUseFailure": ("Bash", {**_CALL, "error": "exit code 1", "is_interrupt": False, "duration_ms": 5}),
+    "PostToolBatch": ("", {"tool_calls": [{**_CALL, "tool_response": "hello\n"}]}),
+    "PermissionRequest": (
         "Bash",
+        {"tool_name": "Bash", "tool_input": {"command": "echo hello"}, "permission_suggestions": []},
+    ),
+    "PermissionDenied": ("Bash", {**_CALL, "reason": "Auto mode judged this call unsafe."}),
+    "UserPromptSubmit": ("", {"prompt": "hello"}),
+    "UserPromptExpansion": (
+        "greet",
         {
-            "tool_name": "Bash",
-            "tool_input": {"command": "echo hello"},
-            "tool_use_id": "test",
-            "tool_response": "hello\n",
+            "expansion_type": "slash_command",
+            "command_name": "greet",
+            "command_args": "world",
+            "command_source": "user",
+            "prompt": "/greet world",
         },
     ),
-    "PermissionRequest": ("Bash", {"tool_name": "Bash", "tool_input": {"command": "echo hello"}}),
-    "UserPromptSubmit": ("", {"prompt": "hello"}),
     "SessionStart": ("startup", {"source": "startup"}),
     "SessionEnd": ("other", {"reason": "other"}),
-    "Stop": ("", {"stop_hook_active": False, "last_assistant_message": "Done."}),
-    "Notification": ("permission_prompt", {"message": "hello", "notification_type": "permission_prompt"}),
+    "Setup": ("init", {"trigger": "init"}),
+    "Stop": ("", _STOP),
+    "StopFailure": ("server_error", {"error": "server_error", "error_details": "the endpoint answered 500"}),
+    "SubagentStart": ("general-purpose", {"agent_id": "test", "agent_type": "general-purpose"}),
+    "SubagentStop": ("general-purpose", {"agent_id": "test", "agent_type": "general-purpose", **_STOP}),
+    "TaskCreated": ("", _TASK),
+    "TaskCompleted": ("", _TASK),
+    "TeammateIdle": ("", {"teammate_name": "general-purpose"}),
     "PreCompact": ("manual", {"trigger": "manual", "custom_instructions": ""}),
+    "PostCompact": ("manual", {"trigger": "manual", "compact_summary": "They said hello."}),
+    "Notification": (
+        "permission_prompt",
+        {"message": "hello", "title": "Assent", "notification_type": "permission_prompt"},
+    ),
+    "MessageDisplay": (
+        "",
+        {"turn_id": "test", "message_id": "test", "index": 0, "final": True, "delta": "Hello.\n"},
+    ),
+    "Elicitation": ("server", {"mcp_server_name": "server", "message": "Which colour?", "mode": "form"}),
+    "ElicitationResult": (
+        "server",
+        {"mcp_server_name": "server", "mode": "form", "action": "accept", "content": {"colour": "blue"}},
+    ),
+    "ConfigChange": ("user_settings", {"source": "user_settings", "file_path": "settings.json"}),
+    "InstructionsLoaded": (
+        "session_start",
+        {"file_path": "AGENTS.md", "memory_type": "Project", "load_reason": "session_start"},
+    ),
+    "CwdChanged": ("", {"old_cwd": "/", "new_cwd": "/tmp"}),
+    "DirectoryAdded": ("slash_command", {"directory": "/tmp", "source": "slash_command"}),
+    "FileChanged": (".envrc", {"file_path": ".envrc", "event": "change"}),
+    "WorktreeCreate": ("", {"name": "test"}),
+    "WorktreeRemove": ("", {"worktree_path": "/tmp/test"}),
+    "PreModelSwitch": ("", _SWITCH),
+    "PostModelSwitch": ("", _SWITCH),
 }
 
 
@@ -54,24 +105,26 @@ async def _list(folder: str, json_output: bool) -> int:
     from assent.app import Options, headless
 
     async with headless(Options(interactive=False, offline=True)) as app:
-        found = app.session_hooks.listed(folder)
+        found, wrong = app.session_hooks.listed(folder), app.session_hooks.problems(folder)
     if json_output:
-        print(json.dumps({"hooks": found}, indent=2))
+        print(json.dumps({"hooks": found, "problems": wrong}, indent=2))
         return 0
+    for problem in wrong:
+        print(visible(f"assent: {problem}"), file=sys.stderr)
     if not found:
         print("There are no hooks here. docs/hooks.md says how to write one.")
     for hook in found:
         matcher = f" {hook['matcher']}" if hook["matcher"] else ""
         state = "" if hook["active"] else f"  (withheld: {hook['withheld']})"
-        print(f"{hook['hookId']}  {hook['event']}{matcher}  {hook['type']}: {hook['command']}{state}")
-        print(f"{'':13}{hook['source']}")
+        print(visible(f"{hook['hookId']}  {hook['event']}{matcher}  {hook['type']}: {hook['command']}{state}"))
+        print(visible(f"{'':13}{hook['source']}"))
     return 0
 
 
 async def _test(event: HookEvent, folder: str, given: Json | None, json_output: bool) -> int:
     from assent.app import Options, headless
 
-    subject, example = EXAMPLES.get(event, ("", {}))
+    subject, example = EXAMPLES[event]
     data = given if given is not None else example
     subject = str(data.get("tool_name") or data.get("source") or data.get("trigger") or subject)
     call = HookCall(event=event, session_id="test", cwd=folder, subject=subject, data=data)
@@ -101,7 +154,7 @@ def _lines(command: str, origin: str, outcome: HookOutcome) -> list[str]:
         ("printed", outcome.output),
     ):
         lines += [f"  {name}: {line}" for line in text.splitlines()[:20]]
-    return lines
+    return [visible(line) for line in lines]
 
 
 def _as_json(origin: str, outcome: HookOutcome) -> Json:

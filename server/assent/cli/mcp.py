@@ -1,17 +1,23 @@
-"""`assent mcp`: list the configured MCP servers, approve, switch and test them, and sign in to them."""
+"""`assent mcp`: list the configured MCP servers, approve, switch and test them, sign in; or be a server."""
 
 import asyncio
 import json
 import sys
 from pathlib import Path
 
+from assent.cli.chat.render import visible
 from assent.cli.preflight import UsageError, project_folder
-from assent.cli.render import visible
+from assent.extensions.mcp.servers import withheld_words
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 
 
 def run(*, action: str, name: str | None, cwd: Path | None, json_output: bool) -> int:
+    if action == "serve":
+        from assent.cli import mcp_serve
+
+        asyncio.run(mcp_serve.run(project_folder(cwd)))
+        return 0
     if action != "list" and name is None:
         raise UsageError(f"say which: assent mcp {action} needs the name of a server")
     try:
@@ -39,15 +45,21 @@ async def _run(action: str, name: str, folder: str, *, json_output: bool) -> int
             case "test":
                 state = await servers.restart(name, folder)
                 _print(state, json_output=json_output)
+                if state.get("stderrTail") and not json_output:
+                    print(visible(f"its last words on stderr:\n{state['stderrTail']}"), file=sys.stderr)
                 return 0 if state["status"] == "connected" else 1
             case "sign-in":
                 return await _sign_in(name, folder)
+            case "sign-out":
+                _print(await servers.sign_out(name, folder), json_output=json_output)
             case _:
                 listed = servers.list(folder)
                 if json_output:
                     print(json.dumps(listed, indent=2))
                 else:
                     print("\n".join(map(_line, listed)) or "No MCP servers are configured.")
+                if withheld := servers.withheld(folder):
+                    print(withheld_words(withheld), file=sys.stderr if json_output else sys.stdout)
     finally:
         await servers.aclose()
     return 0
@@ -62,7 +74,7 @@ async def _sign_in(name: str, folder: str) -> int:
         if not url:
             print(f"{name} needs no sign-in.")
             return 0
-        print(f"Open this address in a browser:\n{url}")
+        print(f"Open this address in a browser:\n{visible(url)}")
         print("If the browser cannot come back here, paste the address it was sent to and press Enter.")
         server = servers.folders.at(folder).named(name)
         pasting = asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)

@@ -28,6 +28,7 @@ def check_settings(folder: Path, *, cli: Json | None = None) -> None:
     from assent.permissions.rules import parse_rule
     from assent.storage.settings import SettingsFiles
     from assent.storage.trust import EVERYTHING
+    from assent.text.visible import visible
 
     files = SettingsFiles.standard(cli=cli, parse_rule=parse_rule)
     for problem in files.load(str(folder), trust=EVERYTHING).problems:
@@ -35,4 +36,4 @@ def check_settings(folder: Path, *, cli: Json | None = None) -> None:
             raise UsageError(problem.text)
         if not problem.key and not problem.foreign:
             raise AssentError(f"{problem}. Correct the file or move it away; `assent doctor` looks at it again")
-        print(f"assent: {problem}; the rest of the file applies", file=sys.stderr)
+        print(f"assent: {visible(str(problem))}; the rest of the file applies", file=sys.stderr)

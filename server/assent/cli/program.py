@@ -1,19 +1,16 @@
-"""The command line: its arguments, its subcommands and how it fails. Every subcommand loads only what it needs.
+"""The program: which subcommand runs, and how it fails. Every subcommand loads only what it needs.
 
 Exit codes: 0 ok, 1 the turn failed, 2 wrong usage, 130 interrupted.
 """
 
 import argparse
-import contextlib
 import io
-import math
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
-from assent import __version__
+from assent.cli.arguments import command_line
 from assent.cli.preflight import UsageError
 from assent.types.errors import AssentError, ProtocolError
 from assent.types.programs import keep_out
@@ -21,74 +18,10 @@ from assent.types.programs import keep_out
 if TYPE_CHECKING:
     from assent.lsp.early import Opening
 
-DESCRIPTION = """\
-An AI coding agent that lives in your editor as a language server.
-It reads and edits your code with tools, and asks before it acts."""
-
-EXAMPLES = """\
-examples:
-  assent chat                          talk to it here, in the terminal
-  assent ask "explain src/app.py"      one answer, then exit (scripts, CI)
-  assent serve --stdio                 what an editor runs
-  assent acp                           what Zed runs
-  assent doctor                        what is installed, what is missing, how to fix it"""
-
-
-SERVE = """\
-The language server. An editor starts it and speaks LSP to it on stdin and stdout.
-README.md shows how to set up VS Code, Neovim and others."""
-
-ACP = """\
-The same agent over the Agent Client Protocol, on stdin and stdout.
-An editor such as Zed starts it; README.md shows how."""
-
-CHAT = """\
-A conversation in the terminal. It asks here before it changes or runs anything.
-Ctrl-C stops a running turn; Ctrl-D leaves. The conversation is kept: see --session."""
-
-ASK = """\
-One prompt, one answer on stdout, for scripts and CI. Nobody is asked: what would need
-a yes is denied, and the model is told, unless settings or --allow permit it.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
-
-EXPLAIN = """\
-What the permission chain would decide, without doing anything. One JSON object a line
-on stdin, one answer a line on stdout. For example:
-  {"tool": "Bash", "input": {"command": "git push"}, "cwd": "/project", "mode": "default"}"""
-
-SESSIONS = """\
-Earlier conversations. `show` and `export` print one as Markdown, or as JSON with --json;
-`assent chat --session ID` goes on with it."""
-
-DOCTOR = """\
-What is installed, which model answers and with whose key, the sandbox, the settings and
-the editors, each with what to do about it. Exit code 1 when something must be fixed."""
-
-PLUGIN = """\
-Plugins are folders with commands, skills, agents, hooks or MCP servers. A source is a
-folder, the address of a git repository (…#branch), or NAME@MARKETPLACE. What a plugin
-would run is shown first, an update as a diff; nothing counts before you said yes."""
-
-HOOKS = """\
-Programs and other handlers that run on events: each with its file. `assent hooks test EVENT`
-runs those of one event by hand, with an example of its input or the JSON object on stdin."""
-
-IMPORT = """\
-What other tools left in this folder and in your home: MCP servers, hooks, rules, skills.
-Most of it is read where it lies. MCP servers of other tools are taken over on request."""
-
-MCP = """\
-The MCP servers that are configured for this folder, with their state. A server of a project
-starts only after you approved it; `list` shows what would run. `test` connects to one."""
-
-DEMO = """\
-A scratch project with a typo; the offline model finds it, proposes the edit, asks, and
-runs the tests. Needs no key and no network. Without a terminal it answers itself."""
-
 
 def run(arguments: Sequence[str], *, opening: "Opening | None" = None) -> int:
     """`opening`: the language server has begun, and its `initialize` may have been answered already."""
-    parser = _parser()
+    parser = command_line()
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help(sys.stderr)
@@ -100,24 +33,36 @@ def run(arguments: Sequence[str], *, opening: "Opening | None" = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # Nobody reads any more. Python will flush stdout once more at its end and must not trip over it there.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_nowhere()
         return 1
     except AssentError as error:
         hint = error.hint if isinstance(error, ProtocolError) else ""
-        print(f"assent: {error}{f' — {hint}' if hint else ''}", file=sys.stderr)
+        _complain(f"{error}{f' — {hint}' if hint else ''}")
         return 2 if isinstance(error, UsageError) else 1
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        print(f"assent: {error.strerror or error}{where}. `assent doctor` shows what is wrong.", file=sys.stderr)
+        _complain(f"{error.strerror or error}{where}. `assent doctor` shows what is wrong.")
+        _write_nowhere()
         return 1
     except KeyboardInterrupt:
         return 130
     except Exception as bug:
         if os.environ.get("ASSENT_DEBUG"):
             raise
-        print(f"assent: a bug: {type(bug).__name__}: {bug}. ASSENT_DEBUG=1 shows where.", file=sys.stderr)
+        _complain(f"a bug: {type(bug).__name__}: {bug}. ASSENT_DEBUG=1 shows where.")
         return 1
+
+
+def _complain(words: str) -> None:
+    """On stderr. Messages quote names and files of others, which must not steer the terminal."""
+    from assent.text.visible import visible
+
+    print(f"assent: {visible(words)}", file=sys.stderr)
+
+
+def _write_nowhere() -> None:
+    """Nobody takes what we print. Python flushes stdout once more at its end and must not trip over it there."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_anything() -> None:
@@ -132,13 +77,17 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
         case "serve":
             from assent.cli import serve
 
-            return serve.run(opening, offline=options.offline)
+            return serve.run(opening, offline=options.offline, trace=options.trace)
+        case "host":
+            from assent.cli import serve
+
+            return serve.start_host(options.folder)
         case "acp":
             from assent.cli import acp
 
-            return acp.run(offline=options.offline)
+            return acp.run(offline=options.offline, trace=options.trace)
         case "chat":
-            from assent.cli import chat
+            from assent.cli.chat import conversation as chat
 
             return chat.run(
                 cwd=options.cwd,
@@ -147,13 +96,14 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
                 mode=options.mode,
                 session=options.session,
                 offline=options.offline,
+                trace=options.trace,
             )
         case "ask":
             from assent.cli import ask
 
             return ask.run(
                 ask.Wanted(
-                    prompt=options.prompt,
+                    prompt=" ".join(options.prompt),
                     cwd=options.cwd,
                     output="stream-json" if options.stream_json else "json" if options.json else "text",
                     input_json=options.input_json,
@@ -163,11 +113,13 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
                     max_budget_usd=options.max_budget_usd,
                     allow=options.allow,
                     deny=options.deny,
+                    servers=options.mcp_config,
                     schema=options.output_schema,
                     images=options.image,
                     resume=options.resume,
                     continue_latest=options.continue_latest,
                     record=options.record,
+                    trace=options.trace,
                     replay=options.replay,
                     offline=options.offline,
                 )
@@ -179,8 +131,26 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
         case "sessions":
             from assent.cli import sessions
 
+            if options.live:
+                from assent.cli import live
+
+                return live.show(json_output=options.json)
             return sessions.run(
-                action=options.action, session=options.session, cwd=options.cwd, json_output=options.json
+                action=options.action,
+                session=options.session,
+                cwd=options.cwd,
+                json_output=options.json,
+                search=options.search,
+            )
+        case "attach" | "stop":
+            from assent.cli import live
+
+            return live.attach(options.session) if options.command == "attach" else live.stop(options.session)
+        case "trace":
+            from assent.cli import trace
+
+            return trace.run(
+                options.session, cwd=options.cwd, turn=options.turn, everything=options.all, json_output=options.json
             )
         case "doctor":
             from assent.cli import doctor
@@ -195,6 +165,7 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
                 cwd=options.cwd,
                 yes=options.yes,
                 json_output=options.json,
+                values=options.values,
             )
         case "hooks":
             from assent.cli import hooks
@@ -207,6 +178,8 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
         case "import":
             from assent.cli import import_
 
+            if options.sessions:
+                return import_.run_sessions(folder=options.source, json_output=options.json)
             return import_.run(cwd=options.cwd, take=options.take, everything=options.all, json_output=options.json)
         case "demo":
             from assent.cli import demo
@@ -214,148 +187,3 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
             return demo.run(editor=options.editor, keep=options.keep)
         case _:
             raise AssertionError(options.command)
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line; the whole usage is a `--help` away."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}. Try: {self.prog} --help\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="assent",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"assent {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-
-    serve = _command(commands, "serve", "the language server; editors start it", SERVE)
-    serve.add_argument("--stdio", action="store_true", help="speak LSP on stdin and stdout (the only transport)")
-    _model_arguments(serve, offline_only=True)
-
-    acp = _command(commands, "acp", "the agent for editors that speak ACP, such as Zed", ACP)
-    _model_arguments(acp, offline_only=True)
-
-    chat = _command(commands, "chat", "talk to it in the terminal", CHAT)
-    _place(chat)
-    _model_arguments(chat)
-    chat.add_argument("--prompt", action="append", default=[], help="send this first (may be repeated)")
-    chat.add_argument("--session", help="go on with this session; `latest` takes the newest of this folder")
-
-    ask = _command(commands, "ask", "one prompt, one answer, no questions asked", ASK)
-    ask.add_argument("prompt", nargs="?", help="what to do; `-` reads it from stdin; piped text is added to it")
-    _place(ask)
-    _model_arguments(ask)
-    shape = ask.add_mutually_exclusive_group()
-    shape.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    shape.add_argument("--stream-json", action="store_true", help="print every message as a line of JSON")
-    ask.add_argument("--max-turns", type=_count, metavar="N", help="stop after N steps")
-    ask.add_argument("--max-budget-usd", type=_amount, metavar="USD", help="stop when this much is spent")
-    ask.add_argument("--allow", action="append", default=[], metavar="RULE", help="allow this, e.g. 'Bash(make test)'")
-    ask.add_argument("--deny", action="append", default=[], metavar="RULE", help="deny this, whatever else allows it")
-    ask.add_argument(
-        "--output-schema",
-        "--json-schema",
-        dest="output_schema",
-        type=Path,
-        metavar="FILE",
-        help="the answer must fit this JSON schema",
-    )
-    ask.add_argument("--image", action="append", default=[], type=Path, metavar="FILE", help="send this image along")
-    ask.add_argument(
-        "--input-json", action="store_true", help="read prompts from stdin, a line of JSON and a turn each"
-    )
-    earlier = ask.add_mutually_exclusive_group()
-    earlier.add_argument("--resume", metavar="ID", help="go on with this session")
-    earlier.add_argument(
-        "--continue", dest="continue_latest", action="store_true", help="go on with the newest session of the folder"
-    )
-    traffic = ask.add_mutually_exclusive_group()
-    traffic.add_argument("--record", type=Path, metavar="FILE", help="write the model's traffic to a file (no keys)")
-    traffic.add_argument("--replay", type=Path, metavar="FILE", help="answer from such a file, without an endpoint")
-
-    _command(commands, "explain", "what the permission chain would decide", EXPLAIN)
-
-    sessions = _command(commands, "sessions", "list, show, export or delete conversations", SESSIONS)
-    actions = ("list", "show", "export", "delete")
-    sessions.add_argument("action", nargs="?", choices=actions, default="list", help="what to do (default: list)")
-    sessions.add_argument("session", nargs="?", help="a session id, as `assent sessions` lists them")
-    sessions.add_argument("--cwd", type=Path, metavar="DIR", help="only those of this folder (default: all)")
-    sessions.add_argument("--json", action="store_true", help="print JSON")
-
-    doctor = _command(commands, "doctor", "check the installation and say how to fix it", DOCTOR)
-    _place(doctor)
-    doctor.add_argument("--json", action="store_true", help="print JSON")
-
-    plugin = _command(commands, "plugin", "install, list, update or remove plugins", PLUGIN)
-    actions = ("list", "add", "update", "remove", "enable", "disable")
-    plugin.add_argument("action", nargs="?", choices=actions, default="list", help="what to do (default: list)")
-    plugin.add_argument("name", nargs="?", metavar="SOURCE|NAME", help="where from, or which one")
-    _place(plugin)
-    plugin.add_argument("--yes", action="store_true", help="install without asking")
-    plugin.add_argument("--json", action="store_true", help="print JSON")
-
-    hooks = _command(commands, "hooks", "list hooks, or run those of one event", HOOKS)
-    hooks.add_argument("action", nargs="?", choices=("list", "test"), default="list", help="what to do (default: list)")
-    hooks.add_argument("event", nargs="?", metavar="EVENT", help="such as PreToolUse")
-    _place(hooks)
-    hooks.add_argument("--json", action="store_true", help="print JSON")
-
-    servers = _command(commands, "mcp", "list, approve, switch or test MCP servers, or sign in to one", MCP)
-    steps = ("list", "approve", "enable", "disable", "test", "sign-in")
-    servers.add_argument("action", nargs="?", choices=steps, default="list", help="what to do (default: list)")
-    servers.add_argument("name", nargs="?", metavar="NAME", help="which server")
-    _place(servers)
-    servers.add_argument("--json", action="store_true", help="print JSON")
-
-    imported = _command(commands, "import", "what other tools left, and taking it over", IMPORT)
-    _place(imported)
-    imported.add_argument("--take", action="append", default=[], metavar="NAME", help="take over this MCP server")
-    imported.add_argument("--all", action="store_true", help="take over every MCP server that is offered")
-    imported.add_argument("--json", action="store_true", help="print JSON")
-
-    demo = _command(commands, "demo", "a conversation on a scratch project, with the offline model", DEMO)
-    places = ("terminal", "nvim", "code")
-    demo.add_argument("--in", dest="editor", choices=places, default="terminal", help="where (default: terminal)")
-    demo.add_argument("--keep", action="store_true", help="leave the scratch project on disk")
-    return parser
-
-
-def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
-    return commands.add_parser(
-        name, help=summary, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-def _amount(text: str) -> float:
-    with contextlib.suppress(ValueError):
-        if math.isfinite(number := float(text)) and number > 0:
-            return number
-    raise argparse.ArgumentTypeError(f"{text!r} is not an amount of more than 0")
-
-
-def _place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cwd", type=Path, default=None, metavar="DIR", help="the project folder (default: here)")
-
-
-def _model_arguments(parser: argparse.ArgumentParser, *, offline_only: bool = False) -> None:
-    parser.add_argument("--offline", action="store_true", help="use the embedded stand-in model, even with a key")
-    if offline_only:
-        return
-    parser.add_argument("--model", metavar="NAME", help="the model to use, by name or as opus, sonnet, haiku")
-    parser.add_argument(
-        "--mode",
-        choices=("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"),
-        metavar="MODE",
-        help="the permission mode: default, acceptEdits, plan, dontAsk, bypassPermissions or auto",
-    )

@@ -1,4 +1,4 @@
-"""Work that nobody awaits: each piece is a task of its own, its failure is logged, and all are cancelled at the end."""
+"""Background tasks that nothing awaits: a failure is logged, and all tasks are cancelled when the server ends."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What every handler gets as `ls`: the program, the client, and what keeps the client informed.
+"""The server object that every handler gets as `ls`: the program, the client, and the notifications to the client.
 
 `BaseServer` needs no pygls, so that `assent/*` is served before pygls has loaded; `AssentServer` is a `BaseServer` and
 a pygls `LanguageServer`. It is made once per connection, after `initialize`. Not aware of any method: those are in
@@ -6,21 +6,21 @@ a pygls `LanguageServer`. It is made once per connection, after `initialize`. No
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import msgspec
 
 from assent.lsp.backend import Build
 from assent.lsp.background_work import BackgroundWork
-from assent.lsp.chat_documents import ChatDocuments
-from assent.lsp.client import Client
+from assent.lsp.chat.chat_documents import ChatDocuments
+from assent.lsp.client import ConnectedClient
 from assent.lsp.editor_client import EditorClient
 from assent.lsp.editor_settings import EditorSettings
-from assent.lsp.front import LspFront
+from assent.lsp.lsp_front import LspFront
 from assent.lsp.marks import HunkMarks
 from assent.lsp.progress import TurnProgress
-from assent.lsp.rpc.peer import Peer
+from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.lsp.status import StatusBoard
 from assent.lsp.trust_questions import TrustQuestions
 from assent.sessions.stream.front import Call
@@ -29,15 +29,21 @@ from assent.types.programs import keep_out
 from assent.wire.requests import SessionRef
 from assent.wire.results import Interrupted
 
+_INFO = 3
+_MOST_TOLD = 3  # messages at once; the rest is in the roster
+
 
 class BaseServer:
-    def __init__(self, peer: Peer, client: Client, build: Build) -> None:
+    def __init__(self, peer: Peer, client: ConnectedClient, build: Build) -> None:
         self.peer = peer
         self.client = client
         self.background = BackgroundWork()
         self.front = LspFront(peer, client)
         keep_out(*client.roots())
         self.app = build(client, EditorClient(peer, client))
+        self.front.acted = self.app.acted
+        self.app.joined(self.front)
+        self._leaving: list[Callable[[], None]] = []
         self._make_surfaces()
         self._stop = asyncio.Event()
         self._entered = asyncio.Event()
@@ -57,7 +63,14 @@ class BaseServer:
         )
         self.status = StatusBoard(peer, client, facts=app.status, trust=self.trust.folders)
         self.progress = TurnProgress(peer, client, interrupt=self.interrupt, spawn=spawn)
-        self.editor_settings = EditorSettings(peer, client, app.settings, spawn=spawn, changed=self.status.publish)
+        self.editor_settings = EditorSettings(
+            peer,
+            client,
+            app.settings,
+            spawn=spawn,
+            changed=self.status.publish,
+            place=client.name or "unnamed" if app.shared else "",
+        )
         self.chats = ChatDocuments(
             peer,
             client,
@@ -70,9 +83,11 @@ class BaseServer:
         self.marks = HunkMarks(peer, client, app.editor.proposals, refresh_lenses=self.refresh_lenses)
         self.front.listen(self.status.on_event)
         self.front.listen(self.progress.on_event)
-        app.sessions.on_settings.append(self.status.publish)
+        app.sessions.settings_watch.listeners.append(self.status.publish)
+        self._leaving += [self.marks.close, lambda: app.sessions.settings_watch.listeners.remove(self.status.publish)]
         if client.speaks_assent:
-            app.sessions.roster.listen(lambda now: peer.notify("assent/roster", msgspec.to_builtins(now)))
+            unlisten = app.sessions.roster.listen(lambda now: peer.notify("assent/roster", msgspec.to_builtins(now)))
+            self._leaving.append(unlisten)
         self.trust.vouch()
 
     # --- life -----------------------------------------------------------------------------------------------------
@@ -81,16 +96,42 @@ class BaseServer:
         """Returns once sessions can run."""
         self._life = asyncio.create_task(self._live())
         entered = asyncio.create_task(self._entered.wait())
-        await asyncio.wait({self._life, entered}, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            await asyncio.wait({self._life, entered}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:  # the client went while the program was starting
+            await self.close()
+            raise
         if self._life.done():
             self._life.result()
         self.status.publish()
+        self._tell_missed()
+
+    def _tell_missed(self) -> None:
+        missed = self.app.missed()
+        if missed is None or not missed.sessions:
+            return
+        if self.client.speaks_assent:
+            self.peer.notify("assent/missed", msgspec.to_builtins(missed))
+        if self.client.flags.missed:
+            return
+        for entry in missed.sessions[:_MOST_TOLD]:
+            self.peer.notify("window/showMessage", {"type": _INFO, "message": f"Assent: {entry.text}"})
 
     async def close(self) -> None:
+        if self.app.shared:
+            self._leave()
         self._stop.set()
         self.background.cancel()
         if self._life is not None:
             await self._life
+
+    def _leave(self) -> None:
+        """The program goes on without this client: its questions stay open, what waits for its editor fails."""
+        self.app.left(self.front)
+        self.chats.close()
+        while self._leaving:
+            self._leaving.pop()()
+        self.peer.abandon(RemoteError(0, "the editor has gone"))
 
     async def _live(self) -> None:
         async with self.app.running:

@@ -1,4 +1,4 @@
-"""What `initialize` answers: data, so that it can be sent before anything slow is imported.
+"""The answer to `initialize`, as plain data: it can be sent before anything slow is imported.
 
 Standard library only. The names of methods and commands come from `served`, which `make protocol` writes; a test
 compares this page with what is registered, and with the capabilities that pygls computes from it.

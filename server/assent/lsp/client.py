@@ -15,7 +15,7 @@ from assent.wire.requests import ClientFlags, InitializationOptions
 DEFAULT_EVENT_RATE = 60
 
 
-class Client:
+class ConnectedClient:
     def __init__(self, params: Json) -> None:
         options = params.get("initializationOptions")
         own: Any = cast("Json", options).get("assent") if isinstance(options, dict) else None
@@ -58,7 +58,7 @@ class Client:
             self.folders[str(folder.get("uri"))] = str(folder.get("name", ""))
 
     def _options(self, own: Any) -> InitializationOptions:
-        """Each field counts or falls by itself: one wrong value must not cost the client all the others."""
+        """Each field is decoded alone: a wrong value is left out, and all others still count."""
         if not isinstance(own, dict):
             return InitializationOptions()
         values: Json = {}

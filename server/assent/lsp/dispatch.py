@@ -21,6 +21,8 @@ from assent.wire.decoding import decoded
 
 Decode = Callable[[Any], Any]
 EXECUTE_COMMAND = "workspace/executeCommand"
+ACTS = frozenset({"assent/session/send", "assent/edit/resolve", "assent/permission/answer"})
+"""Requests that only a person's doing brings about; a command is one too."""
 
 
 def serve_early(ls: BaseServer, table: FeatureTable, *, later: Callable[[str], RequestHandler]) -> None:
@@ -34,7 +36,7 @@ def serve_early(ls: BaseServer, table: FeatureTable, *, later: Callable[[str], R
         else:
             ls.peer.requests[feature.method] = later(feature.method)
     commands = {name: partial(command, ls) for name, command in table.commands.items()}
-    ls.peer.requests[EXECUTE_COMMAND] = command_handler(commands)
+    ls.peer.requests[EXECUTE_COMMAND] = command_handler(commands, ls.app.acted)
 
 
 def request_handler(
@@ -42,10 +44,13 @@ def request_handler(
 ) -> RequestHandler:
     """`function` is the handler with its server already in it: `(params)` or `(params, call)`."""
     opens_session_stream = feature.method.startswith("assent/session/")
+    acts = feature.method in ACTS
     takes_call, on_cancel = feature.takes_call, feature.on_cancel
 
     async def serve(params: Any, incoming: Incoming) -> Any:
         typed = decode(params)
+        if acts:
+            ls.app.acted()
         if opens_session_stream:
             ls.client.speaks_assent = True
         if on_cancel == "finish":
@@ -62,11 +67,14 @@ def request_handler(
     return serve
 
 
-def command_handler(commands: "dict[str, Callable[[list[Any]], Coroutine[Any, Any, Any]]]") -> RequestHandler:
+def command_handler(
+    commands: "dict[str, Callable[[list[Any]], Coroutine[Any, Any, Any]]]", acted: Callable[[], None]
+) -> RequestHandler:
     """`workspace/executeCommand`: looks the command up and hands over its arguments."""
 
     async def serve(params: Any, incoming: Incoming) -> Any:
         incoming.on_cancel = _finish
+        acted()
         wanted = params_object(params)
         name = wanted.get("command")
         arguments: Any = wanted.get("arguments") or []

@@ -26,6 +26,7 @@ class Opening(NamedTuple):
     outgoing: int
     initialize: "dict[str, Any] | None" = None
     unread: bytes = b""
+    notice: str = ""  # something the user should be told about how this server runs
 
 
 def answer_initialize(incoming: int, outgoing: int) -> Opening:

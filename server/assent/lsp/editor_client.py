@@ -1,14 +1,14 @@
 """The editor's side of documents, over the wire: edits, saves and questions to the user's own language servers.
 
-Implements `editor.client.ClientEdits`. Whether an edit really landed is judged by the document store, not by what the
+Implements `editor.client_edits.ClientEdits`. Whether an edit landed is judged by the document store, not by what the
 client answers here.
 """
 
 import asyncio
 from typing import Any, cast
 
-from assent.editor.client import ClientGone, Unsaved
-from assent.lsp.client import Client
+from assent.editor.client_edits import ClientGone, Unsaved
+from assent.lsp.client import ConnectedClient
 from assent.lsp.plain_asks import choose
 from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.types.blocks import Json
@@ -16,17 +16,21 @@ from assent.types.ids import new_id
 
 QUERY_TIMEOUT_MS = 5000
 _STATUSES = frozenset({"success", "starting", "noServer", "error"})
+_WARNING = 2
 _SAVED, _DISK, _CANCEL = "Saved, continue", "Run on disk state", "Cancel"
 
 
 class EditorClient:
-    def __init__(self, peer: Peer, client: Client) -> None:
+    def __init__(self, peer: Peer, client: ConnectedClient) -> None:
         self._peer = peer
         self._client = client
 
     @property
     def can_query(self) -> bool:
         return self._client.flags.editor_queries
+
+    def answers_for(self, uri: str) -> bool:
+        return self.can_query
 
     @property
     def encoding(self) -> str:
@@ -84,6 +88,9 @@ class EditorClient:
         answer = await self.query("document", {"uri": uri})
         value = answer.get("value")
         return cast("Json", value) if answer["status"] == "success" and isinstance(value, dict) else None
+
+    def tell(self, text: str) -> None:
+        self._peer.notify("window/showMessage", {"type": _WARNING, "message": f"Assent: {text}"})
 
     async def _request(self, method: str, params: Json, *, recall: bool = True) -> Json:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from assent.lsp.background_work import Spawn
-from assent.lsp.client import Client
+from assent.lsp.client import ConnectedClient
 from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.storage.settings import SettingsFiles
 from assent.types.blocks import Json
@@ -17,8 +17,17 @@ from assent.types.ids import new_id
 
 class EditorSettings:
     def __init__(
-        self, peer: Peer, client: Client, settings: SettingsFiles, *, spawn: Spawn, changed: Callable[[], None]
+        self,
+        peer: Peer,
+        client: ConnectedClient,
+        settings: SettingsFiles,
+        *,
+        spawn: Spawn,
+        changed: Callable[[], None],
+        place: str = "",
     ) -> None:
+        """`place`: under which name they are kept, where there are several editors."""
+        self._place = place
         self._peer = peer
         self._client = client
         self._settings = settings
@@ -45,7 +54,7 @@ class EditorSettings:
         """`settingsLevel` among the values goes before the one of `initialize`: a file may come to count later."""
         values = dict(values)
         level = values.pop("settingsLevel", self._client.options.settings_level)
-        self._settings.set_editor(values, user_level=level == "user")
+        self._settings.set_editor(values, user_level=level == "user", client=self._place)
 
     def _lay_over(self, values: Json) -> None:
         present = {key: value for key, value in values.items() if value is not None}

@@ -6,9 +6,10 @@ Source "assent", code the hunk's id, message a short diff. Clients that claim `r
 from collections.abc import Callable
 
 from assent.editor.diagnostics import OWN_SOURCE
-from assent.editor.proposals import ProposalEvent, Proposals
+from assent.editor.news import ProposalEvent
+from assent.editor.proposals import Proposals
 from assent.editor.surfaces import hunk_diagnostics
-from assent.lsp.client import Client
+from assent.lsp.client import ConnectedClient
 from assent.lsp.rpc.peer import Peer
 from assent.types.blocks import Json
 
@@ -16,13 +17,16 @@ SOURCE = OWN_SOURCE
 
 
 class HunkMarks:
-    def __init__(self, peer: Peer, client: Client, proposals: Proposals, *, refresh_lenses: Callable[[], None]) -> None:
+    def __init__(
+        self, peer: Peer, client: ConnectedClient, proposals: Proposals, *, refresh_lenses: Callable[[], None]
+    ) -> None:
         self._peer = peer
         self._proposals = proposals
         self._refresh_lenses = refresh_lenses
         self._shown: dict[str, list[Json]] = {}  # by uri, as last published
+        self.close: Callable[[], None] = lambda: None
         if not client.flags.review:
-            proposals.listen(self._changed)
+            self.close = proposals.listen(self._changed)
 
     def _changed(self, event: ProposalEvent) -> None:
         uri = str(event.proposal["uri"])

@@ -6,11 +6,13 @@ A client without that method keeps the question pending: it is told so once, and
 
 import asyncio
 import logging
-from typing import Any, cast
+from typing import cast
 
 from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.types.blocks import Json
 from assent.types.ids import new_id
+from assent.wire.asks import Elicit, PermissionAsk
+from assent.wire.shapes import Proposal, Question
 
 log = logging.getLogger("assent.lsp")
 
@@ -20,24 +22,24 @@ _INFO, _WARNING = 3, 2
 _SHOWN = 2000  # characters of a command or diff that a message dialog can bear
 
 
-async def permission(peer: Peer, params: Json) -> Json:
+async def permission(peer: Peer, ask: PermissionAsk) -> Json:
     """The answer of a person, as `assent/permission/ask` would give it. Raises RemoteError when nobody can be asked."""
-    rules = _session_rules(params)
+    rules = _session_rules(ask)
     buttons = [DENY, ALLOW, *rules]  # editors pre-select the first one: it must not be a yes
-    chosen = await _choose(peer, _question(params), buttons, pending=str(params.get("title", "")))
+    chosen = await _choose(peer, _question(ask), buttons, pending=ask.title)
     if chosen == ALLOW:
         return {"decision": "allow", "scope": "once"}
     if chosen in rules:
-        return {"decision": "allow", "scope": "session", "rule": rules[chosen]}
+        return {"decision": "allow", "scope": "session", "rules": rules[chosen]}
     return {"decision": "deny", "message": "" if chosen == DENY else "The dialog was closed without a choice."}
 
 
-async def elicitation(peer: Peer, params: Json) -> Json:
-    message = str(params.get("message", ""))
-    if url := params.get("url"):
-        return await _visit(peer, f"{message}\n{_display(params, 'url')}", str(url), pending=message)
-    if params.get("questions"):
-        return await _questions(peer, params)
+async def elicitation(peer: Peer, elicit: Elicit) -> Json:
+    message = elicit.message
+    if url := elicit.url:
+        return await _visit(peer, f"{message}\n{elicit.display or url}", url, pending=message)
+    if elicit.questions:
+        return await _questions(peer, elicit.questions)
     # A form cannot be filled in with buttons.
     peer.notify("window/showMessage", {"type": _WARNING, "message": f"Assent: {message} (declined: it needs a form)"})
     return {"action": "decline"}
@@ -72,15 +74,15 @@ async def _choose(peer: Peer, text: str, buttons: list[str], *, pending: str) ->
         raise
 
 
-async def _questions(peer: Peer, params: Json) -> Json:
+async def _questions(peer: Peer, questions: list[Question]) -> Json:
     answers: dict[str, list[str]] = {}
-    for question in cast("list[Json]", params["questions"]):
-        labels = {_display(option, "label"): str(option.get("label", "")) for option in question.get("options", [])}
-        text = f"Assent asks: {question.get('question') or params.get('message', '')}"
-        chosen = await _choose(peer, text, [*labels, "Decline"], pending=str(question.get("question", "")))
+    for question in questions:
+        labels = {option.display or option.label: option.label for option in question.options}
+        text = f"Assent asks: {question.question}"
+        chosen = await _choose(peer, text, [*labels, "Decline"], pending=question.question)
         if chosen is None or chosen not in labels:
             return {"action": "cancel" if chosen is None else "decline"}
-        answers[str(question["id"])] = [labels[chosen]]
+        answers[question.id] = [labels[chosen]]
     return {"action": "accept", "content": {"answers": answers}}
 
 
@@ -95,43 +97,33 @@ async def _visit(peer: Peer, question: str, url: str, *, pending: str) -> Json:
     return {"action": "accept"}
 
 
-def _question(params: Json) -> str:
-    lines = [f"Assent: {params.get('title', 'a tool wants to act')}"]
-    if reason := params.get("reason"):
-        lines.append(str(reason))
-    command: Any = params.get("command")
-    if isinstance(command, dict):
-        lines.append(_cut(_display(cast("Json", command), "text")))
-    proposal: Any = params.get("proposal")
-    if isinstance(proposal, dict):
-        lines.append(_cut(diff_of(cast("Json", proposal))))
+def _question(ask: PermissionAsk) -> str:
+    lines = [f"Assent: {ask.title}", ask.reason]
+    if ask.command is not None:
+        lines.append(_cut(ask.command.display or ask.command.text))
+    if ask.proposal is not None:
+        lines.append(_cut(diff_of(ask.proposal)))
     return "\n".join(line for line in lines if line)
 
 
-def diff_of(proposal: Json) -> str:
-    parts = [f"{proposal.get('uri', '')}"]
-    for hunk in cast("list[Json]", proposal.get("hunks", [])):
-        parts.append(f"@@ line {hunk['range']['start']['line'] + 1} @@")
-        parts += ["-" + line for line in _lines(hunk.get("oldDisplay") or hunk.get("oldText"))]
-        parts += ["+" + line for line in _lines(hunk.get("newDisplay") or hunk.get("newText"))]
+def diff_of(proposal: Proposal) -> str:
+    parts = [proposal.uri]
+    for hunk in proposal.hunks:
+        parts.append(f"@@ line {hunk.range.start.line + 1} @@")
+        parts += ["-" + line for line in _lines(hunk.old_display or hunk.old_text)]
+        parts += ["+" + line for line in _lines(hunk.new_display or hunk.new_text)]
     return "\n".join(parts)
 
 
-def _session_rules(params: Json) -> dict[str, str]:
-    """Buttons that save a rule for this session, where the chain suggested one."""
-    suggestions = cast("list[Json]", params.get("suggestions") or [])
-    found = [suggestion for suggestion in suggestions if suggestion.get("scope") == "session"]
-    return {f"Allow for this session: {_display(rule, 'rule')}": str(rule["rule"]) for rule in found[:1]}
+def _session_rules(ask: PermissionAsk) -> dict[str, list[str]]:
+    """Buttons that save rules for this session, where the chain suggested some."""
+    found = [suggestion for suggestion in ask.suggestions if suggestion.scope == "session"]
+    return {f"Allow for this session: {each.display or each.rule}": each.rules or [each.rule] for each in found[:1]}
 
 
-def _display(value: Json, exact: str) -> str:
-    """What people read of a text that has to stay exact."""
-    return str(value.get("display") or value.get(exact, ""))
-
-
-def _lines(text: object) -> list[str]:
+def _lines(text: str) -> list[str]:
     """The lines of a file's text, without their ends."""
-    return str(text or "").replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 
 def _cut(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 from assent.lsp.background_work import Spawn
-from assent.lsp.client import Client
+from assent.lsp.client import ConnectedClient
 from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.types.blocks import Json
 
@@ -40,7 +40,7 @@ class TurnProgress:
     def __init__(
         self,
         peer: Peer,
-        client: Client,
+        client: ConnectedClient,
         *,
         interrupt: Callable[[str], Coroutine[Any, Any, Any]],
         spawn: Spawn,

@@ -59,7 +59,7 @@ class AssentProtocol(LanguageServerProtocol):
             else:
                 decode = partial(self.structure, method)
                 self.peer.requests[method] = request_handler(self.ls, feature, self._unstructured(function), decode)
-        self.peer.requests[EXECUTE_COMMAND] = command_handler(registry.commands)
+        self.peer.requests[EXECUTE_COMMAND] = command_handler(registry.commands, lambda: self.ls.app.acted())
 
     # --- in -------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, cast
 
-from assent.lsp.client import Client
+from assent.lsp.client import ConnectedClient
 from assent.lsp.rpc.peer import Peer
 from assent.types.blocks import Json
 
@@ -14,7 +14,7 @@ class StatusBoard:
     """`facts` gives what only the app knows; `trust` gives the workspace folders and whether each is trusted."""
 
     def __init__(
-        self, peer: Peer, client: Client, *, facts: Callable[[], Json], trust: Callable[[], list[Json]]
+        self, peer: Peer, client: ConnectedClient, *, facts: Callable[[], Json], trust: Callable[[], list[Json]]
     ) -> None:
         self._peer = peer
         self._client = client

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from assent.lsp.background_work import Spawn
-from assent.lsp.client import Client
+from assent.lsp.client import ConnectedClient
 from assent.lsp.plain_asks import choose
 from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.sessions.asking.trust_question import TrustState, approve, listing, look, question
@@ -29,7 +29,7 @@ class TrustQuestions:
     def __init__(
         self,
         peer: Peer,
-        client: Client,
+        client: ConnectedClient,
         *,
         settings: SettingsFiles,
         store: TrustStore,

@@ -11,60 +11,75 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-from assent.sdk.options import HookMatcher, Options, options_of
-from assent.types.blocks import Block, Json
+from assent.sdk.options import Options, options_of
+from assent.sdk.prompts import Prompt, wire
+from assent.types.blocks import Json
 from assent.types.errors import AbortError, AssentError
 from assent.types.messages import Message, Result, Spent, StreamEvent
 
 if TYPE_CHECKING:
     from assent.app import App
+    from assent.sdk.held_app import HeldApp
     from assent.sessions.live.session import Session
     from assent.sessions.stream.front import Front
 
-Prompt = str | Sequence[Block]
 ABORTED = ("aborted_streaming", "aborted_tools")
 
 
 class Client:
+    """One conversation. Enter it with `async with`; leaving it ends the engine, not what is saved.
+
+    Another task may leave it than the one that entered it: `__aenter__` and `__aexit__` can be called in cells of a
+    notebook, or in a test's fixture.
+    """
+
     def __init__(self, *, cwd: str | Path | None = None, options: Options | Mapping[str, Any] | None = None) -> None:
         self.options = options_of(options)
         self.cwd = str(Path(cwd or Path.cwd()).expanduser().resolve())
         self.session_id = ""
-        self._app: App | None = None
+        self._held: HeldApp | None = None
         self._session: Session | None = None
+        self._entered = False
         self._own_front: Front | None = None
 
     async def __aenter__(self) -> Self:
         from assent.app import headless
+        from assent.sdk.callbacks import add_hooks
+        from assent.sdk.held_app import HeldApp
         from assent.sdk.wiring import app_options
 
-        app = headless(app_options(self.options))
-        for event, hooks in self.options.hooks.items():
-            for each in hooks:
-                hook = each if isinstance(each, HookMatcher) else HookMatcher(run=each)
-                app.add_hook(event, hook.run, matcher=hook.matcher, timeout=hook.timeout)
-        await app.__aenter__()
-        self._app = app
+        if self._entered:
+            raise AssentError("This client is in use already: enter it once, or make another one")
+        self._entered = True
         try:
+            app = headless(app_options(self.options, cwd=self.cwd))
+            add_hooks(app, self.options.hooks)
+            self._held = await HeldApp.open(app)
             self.session_id = await self._open(app)
             self._session = await app.sessions.get({"sessionId": self.session_id})
         except BaseException:
-            await app.__aexit__(None, None, None)
+            await self._leave()
             raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._app is not None:
-            app, self._app, self._session = self._app, None, None
-            await app.__aexit__(kind, error, trace)
+        await self._leave()
+
+    async def _leave(self) -> None:
+        held, self._held, self._session = self._held, None, None
+        try:
+            if held is not None:
+                await held.close()
+        finally:
+            self._entered = False
 
     # --- turns -------------------------------------------------------------------------------------------------------
 
@@ -75,7 +90,7 @@ class Client:
         app, session = self._live()
         messages: asyncio.Queue[Message] = asyncio.Queue()
         call = Call(front=self._front())
-        params: Json = {"sessionId": self.session_id, "prompt": _wire(prompt), "wait": True, "whenBusy": "refuse"}
+        params: Json = {"sessionId": self.session_id, "prompt": wire(prompt), "wait": True, "whenBusy": "refuse"}
         if self.options.token_budget is not None:
             params["tokenBudget"] = self.options.token_budget
         session.observers.append(messages.put_nowait)
@@ -129,7 +144,7 @@ class Client:
         restore: Literal["conversation", "code", "both"] = "both",
         dry_run: bool = False,
     ) -> Json:
-        """Go back to before a message; answers which files change."""
+        """Go back to before a prompt; answers which files change. `assent.read_session` has the `uuid` of each."""
         return await self._request("assent/session/rewind", messageId=message_id, restore=restore, dryRun=dry_run)
 
     async def fork(self, *, message_id: str | None = None) -> Client:
@@ -166,9 +181,22 @@ class Client:
             wanted = {name: value for name, value in changes.items() if value is not None}
             if wanted:
                 await app.sessions.request("assent/session/configure", {"sessionId": resume, **wanted})
+            limits = {
+                "fallback_model": chosen.fallback_model,
+                "custom_system_prompt": chosen.system_prompt,
+                "append_system_prompt": chosen.append_system_prompt,
+                "max_turns": chosen.max_turns,
+                "max_budget_usd": chosen.max_budget_usd,
+                "task_budget": chosen.task_budget,
+                "json_schema": schema_of(chosen.output),
+            }
+            given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+            session.options = replace(session.options, **given)
+            if chosen.title is not None:
+                await app.sessions.request("assent/session/rename", {"sessionId": resume, "title": chosen.title})
             session.events.subscribe(self._front())
             return session.id
-        if chosen.model is not None and not chosen.offline:
+        if chosen.model is not None and not chosen.offline and chosen.replay is None:
             app.models.require(chosen.model)  # the stand-in does not answer for a model that was named
         wanted = {
             "cwd": self.cwd,
@@ -199,9 +227,9 @@ class Client:
         return self._own_front
 
     def _live(self) -> tuple[App, Session]:
-        if self._app is None or self._session is None:
+        if self._held is None or self._session is None:
             raise AssentError("Enter the client first: async with assent.Client(…) as client")
-        return self._app, self._session
+        return self._held.app, self._session
 
     async def _request(self, method: str, **params: Any) -> Json:
         app, _ = self._live()
@@ -223,16 +251,3 @@ async def _next(messages: asyncio.Queue[Message], turn: asyncio.Task[Json]) -> M
         return messages.get_nowait() if not messages.empty() else None
     finally:
         waiting.cancel()
-
-
-def _wire(prompt: Prompt) -> str | list[Block]:
-    return prompt if isinstance(prompt, str) else list(prompt)
-
-
-async def prompts_of(given: Prompt | AsyncIterable[Prompt]) -> AsyncGenerator[Prompt, None]:
-    """One prompt, or many as they come."""
-    if isinstance(given, AsyncIterable):
-        async for each in given:
-            yield each
-    else:
-        yield given

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
 
 from assent.sdk.options import CanUseTool, OnElicit, PermissionAnswer, PermissionRequest
+from assent.sdk.own_functions import own
 from assent.sessions.stream.front import FrontFlags
 from assent.sessions.stream.published import Published
 from assent.types.blocks import Json
+from assent.wire.asks import Elicit, PermissionAsk
 
 logger = logging.getLogger(__name__)
 
@@ -21,40 +27,58 @@ class ProgramFront:
     def event(self, published: Published) -> None:
         """Messages reach the program typed, from the engine itself."""
 
-    async def ask(self, params: Json) -> Json:
+    async def ask(self, ask: PermissionAsk) -> Json:
         if self._can_use_tool is None:
             return {"decision": "deny", "message": "Nobody can be asked."}
         request = PermissionRequest(
-            tool=params["tool"],
-            input=params["input"],
-            title=params.get("title", ""),
-            reason=params.get("reason", ""),
-            step=params.get("step", ""),
-            tool_use_id=params.get("toolUseId", ""),
-            suggestions=tuple(params.get("suggestions") or ()),
-            proposal=params.get("proposal"),
+            tool=ask.tool,
+            input=ask.input,
+            title=ask.title,
+            reason=ask.reason,
+            step=ask.step,
+            tool_use_id=ask.tool_use_id,
+            suggestions=tuple(msgspec.to_builtins(ask.suggestions)),
+            proposal=msgspec.to_builtins(ask.proposal),
         )
         try:
-            answer = await self._can_use_tool(request)
+            return _said(await own(self._can_use_tool, request))
         except Exception as error:
             logger.exception("can_use_tool failed")
             return {"decision": "deny", "message": f"The permission callback failed: {type(error).__name__}"}
-        if isinstance(answer, bool):
-            answer = PermissionAnswer(decision="allow" if answer else "deny")
-        said: Json = {"decision": answer.decision, "scope": answer.scope}
-        if answer.message:
-            said["message"] = answer.message
-        if answer.updated_input is not None:
-            said["updatedInput"] = dict(answer.updated_input)
-        if answer.rule is not None:
-            said["rule"] = answer.rule
-        return said
 
-    async def elicit(self, params: Json) -> Json:
+    async def elicit(self, elicit: Elicit) -> Json:
         if self._on_elicit is None:
             return {"action": "decline"}
-        content = await self._on_elicit(params)
-        return {"action": "decline"} if content is None else {"action": "accept", "content": content}
+        try:
+            content: Any = await own(self._on_elicit, msgspec.to_builtins(elicit))
+            if content is not None and not isinstance(content, Mapping):
+                raise TypeError(f"on_elicit answers with a mapping or None, not {type(content).__name__}")
+        except Exception:
+            logger.exception("on_elicit failed")
+            return {"action": "decline"}
+        if content is None:
+            return {"action": "decline"}
+        given: Json = dict(cast("Mapping[str, Any]", content))
+        if elicit.questions and not given.keys() & {"answers", "other"}:
+            given = {"answers": given}  # the short way: {"q1": "Blue"}
+        return {"action": "accept", "content": given}
 
     def withdraw(self, request_id: str) -> None:
         """The callback's late answer is dropped by the session."""
+
+
+def _said(answer: Any) -> Json:
+    """The callback's answer as a session takes it; only a clear yes is one."""
+    if isinstance(answer, bool):
+        answer = PermissionAnswer(decision="allow" if answer else "deny")
+    if not isinstance(answer, PermissionAnswer):
+        kind = type(answer).__name__
+        return {"decision": "deny", "message": f"The permission callback answered neither yes nor no, but {kind}"}
+    said: Json = {"decision": answer.decision, "scope": answer.scope}
+    if answer.message:
+        said["message"] = answer.message
+    if answer.updated_input is not None:
+        said["updatedInput"] = dict(answer.updated_input)
+    if answer.rule is not None:
+        said["rule"] = answer.rule
+    return said

@@ -18,13 +18,12 @@ def list_sessions(*, cwd: str | Path | None = None, query: str | None = None) ->
     from assent.storage.index import Index
 
     found: list[Json] = []
-    params: Json = {"cwd": str(Path(cwd).resolve()) if cwd else None, "query": query}
+    folder = str(Path(cwd).resolve()) if cwd else None
     cursor: str | None = None
     while True:
-        given = {name: value for name, value in {**params, "cursor": cursor}.items() if value is not None}
-        page, cursor = catalogue.page(Index(paths.data_dir()), paths.data_dir(), given)
-        found += [msgspec.to_builtins(listed(each, running=False)) for each in page]
-        if cursor is None:
+        page = catalogue.page(Index(paths.data_dir()), cwd=folder, query=query, cursor=cursor, seconds=None)
+        found += [msgspec.to_builtins(listed(each, running=False)) for each in page.summaries]
+        if (cursor := page.cursor) is None:
             return found
 
 

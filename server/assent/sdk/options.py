@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from assent.types.blocks import Json
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from assent.sdk.tools import SdkServer, SdkTool
 
 SettingSource = Literal["user", "project"]
-HookFunction = Callable[[HookCall], Awaitable[HookOutcome | None]]
+HookFunction = Callable[[HookCall], "Awaitable[HookOutcome | None] | HookOutcome | None"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +43,15 @@ class PermissionAnswer:
     rule: str | None = None  # with scope session: what is allowed from now on
 
 
-CanUseTool = Callable[[PermissionRequest], Awaitable["PermissionAnswer | bool"]]
-"""Called for every ask. True allows once, False denies; an exception denies."""
+CanUseTool = Callable[[PermissionRequest], "Awaitable[PermissionAnswer | bool] | PermissionAnswer | bool"]
+"""Called for every ask. True allows once, False denies; an exception, and any other answer, denies."""
 
-OnElicit = Callable[[Json], Awaitable[Json | None]]
-"""Called with the params of a question; gives its `content`, or None to decline."""
+OnElicit = Callable[[Json], "Awaitable[Json | None] | Json | None"]
+"""Called with the params of a question, gives its answer, or None to decline.
+
+`questions` are answered by id, as `{"q1": "Blue", "q2": ["Red", "Green"]}`; the form of an MCP server (`schema`) by its
+fields; an address to visit (`url`) by `{}`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,15 +94,53 @@ class Options:
     include_partial_messages: bool = False
     offline: bool = False  # the embedded stand-in answers, whatever credentials there are
     api_key: str | None = None
+    record: str | Path | None = None  # write the model's traffic to this file, without keys
+    replay: str | Path | None = None  # answer from such a file; no endpoint is called
+
+
+_LISTS = ("allow", "ask", "deny", "tools", "setting_sources")
+_MAPPINGS = ("hooks", "mcp_servers")
+_FUNCTIONS = ("can_use_tool", "on_elicit")
+_SWITCHES = ("continue_latest", "fork", "include_partial_messages", "offline")
 
 
 def options_of(given: Options | Mapping[str, Any] | None) -> Options:
-    """Options as such, or as a mapping of their names."""
+    """Options as such, or as a mapping of their names. Raises TypeError for a value of the wrong kind."""
     if given is None:
         return Options()
-    if isinstance(given, Options):
-        return given
-    unknown = set(given) - set(Options.__slots__)
-    if unknown:
-        raise TypeError(f"unknown options: {', '.join(sorted(unknown))}; assent.Options lists them all")
-    return Options(**given)
+    if not isinstance(given, Options):
+        unknown = set(given) - set(Options.__slots__)
+        if unknown:
+            raise TypeError(f"unknown options: {', '.join(sorted(unknown))}; assent.Options lists them all")
+        given = Options(**given)
+    _check(given)
+    return given
+
+
+def _check(chosen: Options) -> None:
+    """A text is a sequence of texts, too: `deny="Bash"` would be the rules B, a, s and h, and deny nothing."""
+    from assent.sdk.tools import SdkTool
+
+    for name in _LISTS:
+        value = getattr(chosen, name)
+        if isinstance(value, str) or not isinstance(value, Collection):
+            raise TypeError(f"{name} is a list, not {value!r}")
+    for name in _MAPPINGS:
+        if not isinstance(value := getattr(chosen, name), Mapping):
+            raise TypeError(f"{name} is a mapping, not {value!r}")
+    for name in _FUNCTIONS:
+        if (value := getattr(chosen, name)) is not None and not callable(value):
+            raise TypeError(f"{name} is a function, not {value!r}")
+    for name in _SWITCHES:
+        if not isinstance(value := getattr(chosen, name), bool):
+            raise TypeError(f"{name} is True or False, not {value!r}")
+    for each in cast("Collection[object]", chosen.tools):
+        if not isinstance(each, SdkTool):
+            raise TypeError(f"tools: {each!r} is not a tool; mark the function with @assent.tool")
+    for event, functions in cast("Mapping[str, object]", chosen.hooks).items():
+        if isinstance(functions, str) or not isinstance(functions, Collection):
+            raise TypeError(f"hooks: {event} has a list of functions, not {functions!r}")
+    if chosen.settings is not None and not isinstance(chosen.settings, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"settings is a mapping, not {chosen.settings!r}")
+    if chosen.api_key is not None and not isinstance(chosen.api_key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("api_key is a text")

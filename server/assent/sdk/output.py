@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from assent.types.blocks import Json
@@ -28,6 +29,20 @@ def schema_of(output: Any) -> Json | None:
     if name and f"#/$defs/{name}" in str(components) + str(own):
         components[name] = dict(own)  # it refers to itself
     return {**own, "$defs": components} if components else own
+
+
+def check_for(output: Any) -> Callable[[Json], None] | None:
+    """What the schema of a type cannot say: its own conversion and validation. None where a schema was given."""
+    if output is None or isinstance(output, dict):
+        return None
+
+    def check(answer: Json) -> None:
+        try:
+            value_of(output, answer)
+        except Exception as error:
+            raise ValueError(str(error) or type(error).__name__) from error
+
+    return check
 
 
 def value_of(output: Any, structured: object) -> object:

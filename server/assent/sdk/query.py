@@ -8,8 +8,10 @@ from collections.abc import AsyncGenerator, AsyncIterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from assent.sdk.client import Client, Prompt, prompts_of
+from assent.sdk.client import Client
 from assent.sdk.options import Options
+from assent.sdk.prompts import Prompt, prompts_of
+from assent.types.errors import AssentError
 from assent.types.messages import Message, Result
 
 
@@ -38,6 +40,8 @@ def run(
     options: Options | Mapping[str, Any] | None = None,
 ) -> Result:
     """One prompt, one result, for scripts. Raises AbortError when the turn was interrupted."""
+    if asyncio._get_running_loop() is not None:  # pyright: ignore[reportPrivateUsage]
+        raise AssentError("run() is for scripts without an event loop; here, await assent.Client(…).ask(prompt)")
 
     async def once() -> Result:
         async with Client(cwd=cwd, options=options) as client:

@@ -6,7 +6,9 @@ the description. What the function returns is the result: text, content blocks, 
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import re
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from assent.tools.tool import AnyTool
 
 Function = Callable[..., Any]
+LONGEST_NAME = 128  # that the endpoint takes
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # no other letters: the endpoint refuses them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +55,17 @@ def tool(
     """
 
     def marked(function: Function) -> SdkTool:
-        chosen = name or function.__name__
-        if not chosen.replace("_", "").replace("-", "").isalnum() or len(chosen) > 64:
+        if not callable(function):
+            raise TypeError(f"a tool is made of a function, not of {function!r}")
+        chosen = name or getattr(function, "__name__", type(function).__name__)
+        if not _NAME.fullmatch(chosen):
             raise ValueError(f"a tool's name has at most 64 letters, digits, _ and -, not {chosen!r}")
         words = description or inspect.getdoc(function) or ""
         if not words:
             raise ValueError(f"the tool {chosen} needs a description: give it a docstring")
-        _fields(function)  # a signature that cannot be a schema is found now, not when the model calls it
+        fields = _fields(function)  # a signature that cannot be a schema is found now, not when the model calls it
+        with contextlib.suppress(NameError):  # of a class that is defined further down; the client looks again
+            _check_schema(chosen, fields)
         return SdkTool(function=function, name=chosen, description=words, read_only=read_only)
 
     return marked if function is None else marked(function)
@@ -69,10 +77,12 @@ def engine_tool(each: SdkTool) -> AnyTool:
 
     import msgspec
 
+    from assent.sdk.own_functions import own
     from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
     from assent.types.errors import ToolError
     from assent.types.permissions import Action
 
+    _check_schema(each.name, _fields(each.function))
     struct = msgspec.defstruct(
         f"{each.name}_input", _fields(each.function), bases=(Input,), kw_only=True, frozen=True, omit_defaults=True
     )
@@ -95,14 +105,12 @@ def engine_tool(each: SdkTool) -> AnyTool:
         async def call(self, input: Any, ctx: ToolContext) -> ToolOutput:
             given = {name: getattr(input, name) for name in struct.__struct_fields__}
             try:
-                returned: Any = each.function(**given)
-                if inspect.isawaitable(returned):
-                    returned = await returned
+                returned: Any = await own(lambda values: each.function(**values), given)
+                return ToolOutput(content=_content(returned))
             except ToolError:
                 raise
             except Exception as error:
                 raise ToolError(f"{type(error).__name__}: {error}") from error
-            return ToolOutput(content=_content(returned))
 
     def _content(returned: Any) -> Any:
         if returned is None:
@@ -114,6 +122,18 @@ def engine_tool(each: SdkTool) -> AnyTool:
         return json.dumps(msgspec.to_builtins(returned), ensure_ascii=False)
 
     return FunctionTool()
+
+
+def _check_schema(name: str, fields: list[tuple[str, Any] | tuple[str, Any, Any]]) -> None:
+    """Raises TypeError for a parameter whose type is no JSON: the model's request could not be made with it."""
+    import msgspec
+
+    for field in fields:
+        try:
+            msgspec.json.schema(field[1])
+        except TypeError as error:
+            why = str(error).splitlines()[-1]
+            raise TypeError(f"{name}: the parameter {field[0]} cannot be an input: {why}") from None
 
 
 def _fields(function: Function) -> list[tuple[str, Any] | tuple[str, Any, Any]]:
@@ -141,7 +161,20 @@ class SdkServer:
 
 
 def mcp_server(name: str, *, tools: Sequence[SdkTool]) -> SdkServer:
-    """An in-process MCP server: the model sees its tools as `mcp__NAME__TOOL`."""
-    if not name.replace("_", "").replace("-", "").isalnum():
-        raise ValueError(f"a server's name has letters, digits, _ and -, not {name!r}")
-    return SdkServer(name=name, tools=tuple(replace(each, name=f"mcp__{name}__{each.name}") for each in tools))
+    """An in-process MCP server: under its key in `mcp_servers` the model sees its tools as `mcp__KEY__TOOL`."""
+    _check_server_name(name)
+    return SdkServer(name=name, tools=tuple(tools))
+
+
+def tools_under(key: str, server: SdkServer) -> list[SdkTool]:
+    """The server's tools by the names under which the model sees them, as with every other MCP server."""
+    _check_server_name(key)
+    named = [replace(each, name=f"mcp__{key}__{each.name}") for each in server.tools]
+    if long := [each.name for each in named if len(each.name) > LONGEST_NAME]:
+        raise ValueError(f"the endpoint takes names of at most {LONGEST_NAME} characters, not {long[0]!r}")
+    return named
+
+
+def _check_server_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"a server's name has at most 64 letters, digits, _ and -, not {name!r}")

@@ -19,10 +19,11 @@ from pathlib import Path
 GRACE = 1.2  # seconds for an orderly end of sessions
 DEADLINE = 1.8  # seconds from the first sign of the end to the last instruction, whatever is stuck by then
 _POLL = 0.25
+ENGINE = "assent-engine"  # how the system lists a process that runs commands for a model
 
 
-class Life:
-    """Set once: why we end, and the exit code that goes with it. `end` may be called from any thread."""
+class Ending:
+    """Set once: why something ends, and the code that goes with it. `end` may be called from any thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -36,15 +37,31 @@ class Life:
             if self.reason:
                 return
             self.reason, self.code = reason, code
-        # Should the loop itself be stuck, this thread is not.
-        threading.Thread(target=_deadline, args=(code,), name="assent-deadline", daemon=True).start()
+        self._arm(code)
         try:
             self._loop.call_soon_threadsafe(self._ended.set)
         except RuntimeError:
-            leave(code)
+            self._loop_is_gone(code)
 
     async def over(self) -> None:
         await self._ended.wait()
+
+    def _arm(self, code: int) -> None:
+        """Of one connection among several: nothing depends on it."""
+
+    def _loop_is_gone(self, code: int) -> None:
+        pass
+
+
+class Life(Ending):
+    """Of the process: from the first sign of its end it has a deadline."""
+
+    def _arm(self, code: int) -> None:
+        # Should the loop itself be stuck, this thread is not.
+        threading.Thread(target=_deadline, args=(code,), name="assent-deadline", daemon=True).start()
+
+    def _loop_is_gone(self, code: int) -> None:
+        leave(code)
 
 
 def leave(code: int) -> None:
@@ -76,13 +93,18 @@ async def close_within(work: Callable[[], Awaitable[None]], *, seconds: float = 
     return True
 
 
-def adopt_orphans() -> None:
-    """Processes our tools leave behind become our children, so that we can still end them (Linux only)."""
+def be_an_engine() -> None:
+    """Processes our tools leave behind become our children, so that we can still end them (Linux only).
+
+    The name is for hosts: they refuse whoever has an engine above it (`host.peers`).
+    """
     if sys.platform != "linux":
         return
-    set_child_subreaper = 36
+    set_name, set_child_subreaper = 15, 36
     try:
-        ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0)
+        library = ctypes.CDLL(None, use_errno=True)
+        library.prctl(set_child_subreaper, 1, 0, 0, 0)
+        library.prctl(set_name, ENGINE.encode(), 0, 0, 0)
     except (OSError, AttributeError):
         return
 
@@ -115,6 +137,19 @@ def kill_descendants() -> int:
             except (ProcessLookupError, PermissionError):
                 continue
     return killed
+
+
+def stand_back(nice: int) -> int:
+    """Every process below us leaves the processor to others first; how many did so now. They cannot be called back."""
+    changed = 0
+    for pid in _descendants(os.getpid()):
+        try:
+            if os.getpriority(os.PRIO_PROCESS, pid) < nice:
+                os.setpriority(os.PRIO_PROCESS, pid, nice)
+                changed += 1
+        except OSError:
+            continue  # it has ended meanwhile
+    return changed
 
 
 def _descendants(root: int) -> list[int]:

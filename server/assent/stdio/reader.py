@@ -5,6 +5,7 @@ It stops reading while the loop is behind or told to pause, and still notices wh
 """
 
 import asyncio
+import contextlib
 import os
 import select
 import sys
@@ -26,7 +27,9 @@ class ChunkReader:
         *,
         on_data: Callable[[bytes], None],
         on_end: Callable[[], None],
+        stoppable: bool = False,
     ) -> None:
+        """`stoppable`: `stop` ends the thread, which then closes `fd`; without, it ends with the process."""
         self._fd = fd
         self._loop = loop
         self._on_data = on_data
@@ -34,6 +37,7 @@ class ChunkReader:
         self._ahead = threading.BoundedSemaphore(_AHEAD)
         self._running = threading.Event()
         self._running.set()
+        self._wake = os.pipe() if stoppable else None
         self._thread = threading.Thread(target=self._run, name="assent-reader", daemon=True)
 
     def start(self) -> None:
@@ -45,13 +49,30 @@ class ChunkReader:
     def resume(self) -> None:
         self._running.set()
 
+    def stop(self) -> None:
+        """Hand over nothing more. The descriptor's number may mean another file from here on."""
+        if self._wake is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._wake[1])  # the thread is told by the end of this pipe
+        self.resume()
+
     @property
     def paused(self) -> bool:
         return not self._running.is_set()
 
     def _run(self) -> None:
         try:
+            self._read()
+        finally:
+            if self._wake is not None:
+                os.close(self._fd)
+                os.close(self._wake[0])
+
+    def _read(self) -> None:
+        try:
             while self._may_read():
+                if self._wake is not None and _readable_first(self._wake[0], self._fd):
+                    return
                 chunk = os.read(self._fd, _CHUNK)
                 if not chunk:
                     break
@@ -75,6 +96,14 @@ class ChunkReader:
     def _deliver(self, chunk: bytes) -> None:
         self._ahead.release()
         self._on_data(chunk)
+
+
+def _readable_first(wake: int, fd: int) -> bool:
+    """Waits for either of them; whether the first has news."""
+    poll = select.poll()
+    poll.register(wake, select.POLLIN)
+    poll.register(fd, select.POLLIN)
+    return any(ready == wake for ready, _ in poll.poll())
 
 
 def _hung_up(fd: int) -> bool:

@@ -50,6 +50,8 @@ class FrameWriter:
         self._lock = threading.Lock()
         self._handed_over = False  # the thread has, or will have, something to write: nobody else may
         self._broken = False
+        self._ended = False
+        self._thread_over = False
         self._idle = threading.Event()
         self._idle.set()
         self.frames = 0
@@ -85,6 +87,8 @@ class FrameWriter:
 
     def flush(self) -> None:
         """Send on what this turn of the loop has gathered."""
+        if self._broken:
+            return
         urgent, self._fresh_urgent = b"".join(self._fresh_urgent), []
         stream, self._fresh = b"".join(self._fresh), []
         if not self._handed_over and self._direct is not None:
@@ -109,10 +113,33 @@ class FrameWriter:
         deadline = time.monotonic() + timeout
         return self._broken or self._idle.wait(max(0.0, deadline - time.monotonic()))
 
+    def end(self) -> None:
+        """Write nothing more, end the thread and close the descriptor: for one connection among several."""
+        self._broken = True
+        if self._direct is not None:
+            self._direct.close()
+            self._direct = None
+        with self._lock:
+            self._ended = True
+            if self._thread_over:
+                os.close(self._fd)
+        self._wake.set()
+
     def _run(self) -> None:
+        try:
+            self._write()
+        finally:
+            with self._lock:
+                self._thread_over = True
+                if self._ended:
+                    os.close(self._fd)
+
+    def _write(self) -> None:
         while True:
             self._wake.wait()
             self._wake.clear()
+            if self._ended:
+                return
             while data := self._next():
                 try:
                     _write_all(self._fd, data)
@@ -124,7 +151,7 @@ class FrameWriter:
 
     def _next(self) -> bytes:
         with self._lock:
-            data = self._urgent.take(_BATCH) or self._stream.take(_BATCH)
+            data = b"" if self._ended else self._urgent.take(_BATCH) or self._stream.take(_BATCH)
             if not data:
                 self._handed_over = False
                 self._idle.set()
@@ -140,7 +167,7 @@ def _write_all(fd: int, data: bytes) -> None:
             select.select([], [fd], [])
 
 
-def _direct_write(fd: int) -> Callable[[bytes], int] | None:
+def _direct_write(fd: int) -> "_NonBlockingWrite | _PipeWrite | _SocketWrite | None":
     """How to write to `fd` without blocking: gives how many bytes were taken. None where there is no sure way."""
     if sys.platform == "win32":
         return None
@@ -160,6 +187,9 @@ class _NonBlockingWrite:
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
+    def close(self) -> None:
+        os.close(self._fd)
+
     def __call__(self, data: bytes) -> int:
         try:
             return os.write(self._fd, data)
@@ -172,6 +202,9 @@ class _PipeWrite:
         self._fd = fd
         self._poll = select.poll()
         self._poll.register(fd, select.POLLOUT)
+
+    def close(self) -> None:
+        pass  # the descriptor is the writer's
 
     def __call__(self, data: bytes) -> int:
         if len(data) > PIPE_ATOM:
@@ -187,6 +220,9 @@ class _SocketWrite:
     def __init__(self, fd: int) -> None:
         self._socket: Any = socket.socket(fileno=os.dup(fd))
         self._flags = getattr(socket, "MSG_DONTWAIT", 0)
+
+    def close(self) -> None:
+        self._socket.close()
 
     def __call__(self, data: bytes) -> int:
         try:

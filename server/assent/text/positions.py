@@ -15,7 +15,7 @@ from assent.types.blocks import Json
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 
-class Place(NamedTuple):
+class TextOffset(NamedTuple):
     """An offset; `inside` when the position pointed between the two halves of the UTF-16 pair that starts there."""
 
     offset: int
@@ -26,18 +26,18 @@ def offset_at(text: str, lines: LineIndex, position: Mapping[str, Any], encoding
     return place_at(text, lines, position, encoding).offset
 
 
-def place_at(text: str, lines: LineIndex, position: Mapping[str, Any], encoding: Encoding) -> Place:
+def place_at(text: str, lines: LineIndex, position: Mapping[str, Any], encoding: Encoding) -> TextOffset:
     line, character = int(position["line"]), int(position["character"])
     if line < 0:
-        return Place(0)
+        return TextOffset(0)
     if line >= len(lines):
-        return Place(len(text))
+        return TextOffset(len(text))
     start = lines.start(line)
     end = lines.content_end(text, line)
     if character <= 0:
-        return Place(start)
+        return TextOffset(start)
     if encoding == "utf-32" or text.isascii():
-        return Place(min(start + character, end))
+        return TextOffset(min(start + character, end))
     return _advance(text, start, end, character, encoding)
 
 
@@ -124,18 +124,18 @@ def _is_position(span: Any, name: str) -> bool:
     )
 
 
-def _advance(text: str, start: int, end: int, count: int, encoding: Encoding) -> Place:
+def _advance(text: str, start: int, end: int, count: int, encoding: Encoding) -> TextOffset:
     # A unit never holds more than one code point, so the place is at most `count` code points away.
     piece = text[start : min(start + count, end)]
     if piece.isascii() or (encoding == "utf-16" and max(piece) <= "\uffff"):
-        return Place(start + len(piece))
+        return TextOffset(start + len(piece))
     seen = 0
     for index, char in enumerate(piece):
         width = (2 if char > "\uffff" else 1) if encoding == "utf-16" else _utf8_width(char)
         if seen + width > count:
-            return Place(start + index, inside=encoding == "utf-16" and seen < count)
+            return TextOffset(start + index, inside=encoding == "utf-16" and seen < count)
         seen += width
-    return Place(start + len(piece))
+    return TextOffset(start + len(piece))
 
 
 def _utf8_width(char: str) -> int:

@@ -2,15 +2,23 @@
 
 import re
 from functools import lru_cache
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 _DRIVE = re.compile(r"^/?([A-Za-z])(:|%3[Aa])(?=/|$)")
 _SAFE = "/!$&'()*+,;=:@-._~"
 
 
+def split(uri: str) -> SplitResult:
+    """The parts of a URI; what is none, such as `http://[`, is all path."""
+    try:
+        return urlsplit(uri)
+    except ValueError:
+        return SplitResult("", "", uri, "", "")
+
+
 def path_of(uri: str) -> str | None:
     """The file a `file:` URI names, or None for anything else (untitled:, assent:, git: …)."""
-    parts = urlsplit(uri)
+    parts = split(uri)
     if parts.scheme.lower() != "file":
         return None
     path = unquote(parts.path, errors="surrogateescape")
@@ -28,7 +36,7 @@ def path_of(uri: str) -> str | None:
 
 def notebook_of(uri: str) -> str | None:
     """The notebook file a cell's URI belongs to, or None for what is no cell."""
-    parts = urlsplit(uri)
+    parts = split(uri)
     return unquote(parts.path, errors="surrogateescape") if "notebook-cell" in parts.scheme.lower() else None
 
 

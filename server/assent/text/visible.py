@@ -7,6 +7,8 @@ and the joiners of Persian or Hindi alone. For display only; what is run is neve
 
 import re
 import unicodedata
+from functools import lru_cache
+from itertools import accumulate
 
 MAX_SHOWN = 4000  # a longer thing is shown cut, and then nothing can be allowed for good
 
@@ -21,7 +23,7 @@ def visible(text: str) -> str:
     """Every invisible, bidirectional or odd blank character as ⟨U+XXXX⟩."""
     if _PLAIN.fullmatch(text):
         return text
-    return "".join(f"⟨U+{ord(c):04X}⟩" if _hidden(c) else c for c in text)
+    return "".join(map(_spelled, text))
 
 
 def readable(text: str) -> str:
@@ -48,8 +50,14 @@ def display_lines(text: str) -> str | None:
 
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
-    rendered = visible(text)
-    return rendered if len(rendered) <= limit else f"{rendered[:limit]}… ({len(text) - limit} more characters)"
+    """The beginning of it, of at most `limit` characters once it is spelled out, and how much is left out."""
+    rendered = visible(text[:limit])
+    if len(rendered) <= limit:
+        kept = limit
+    else:  # whole characters only
+        kept = sum(1 for length in accumulate(len(_spelled(c)) for c in text[:limit]) if length <= limit)
+        rendered = visible(text[:kept])
+    return rendered if kept >= len(text) else f"{rendered}… ({len(text) - kept} more characters)"
 
 
 def has_hidden(text: str) -> bool:
@@ -58,6 +66,11 @@ def has_hidden(text: str) -> bool:
 
 def too_big(text: str) -> bool:
     return len(text) > MAX_SHOWN or text.count("\n") > 100
+
+
+@lru_cache(maxsize=1024)
+def _spelled(c: str) -> str:
+    return f"⟨U+{ord(c):04X}⟩" if _hidden(c) else c
 
 
 def _belongs(c: str, before: str) -> bool:

@@ -10,6 +10,13 @@ from typing import Any, cast
 Json = dict[str, Any]
 Block = Mapping[str, Any]
 
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
 
 def text_block(text: str) -> Json:
     return {"type": "text", "text": text}
@@ -33,3 +40,10 @@ def text_of(content: str | Iterable[Block]) -> str:
         elif block.get("type") == "tool_result":
             parts.append(text_of(cast("str | list[Block]", block.get("content", ""))))
     return "\n".join(part for part in parts if part)
+
+
+def image_type(data: bytes) -> str | None:
+    """The media type of an image by how it begins; None for kinds that models do not take."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in _IMAGES if data.startswith(start)), None)

@@ -10,7 +10,7 @@ from assent.types.blocks import Json
 from assent.types.usage import ModelUsage, Usage
 
 _KINDS: dict[str, type[Any]] = {
-    cls.__dataclass_fields__["type"].default: cls for cls in typing.get_args(messages.Message)
+    typing.get_args(cls.__annotations__["type"])[0]: cls for cls in typing.get_args(messages.Message)
 }
 
 
@@ -51,6 +51,8 @@ def _revive(name: str, value: Any) -> Any:
             }
         case "permission_denials":
             return tuple(messages.PermissionDenial(**entry) for entry in value)
+        case "changed" if isinstance(value, list):
+            return tuple(messages.ChangedFile(**entry) for entry in cast("list[Any]", value))
         case "structured_output":
             return value
         case _:

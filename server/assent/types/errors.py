@@ -105,7 +105,7 @@ class SettingsError(AssentError):
 
 
 class AbortError(AssentError):
-    pass
+    """The turn was interrupted before it had an answer."""
 
 
 ERROR_CODES: dict[str, int] = {

@@ -1,8 +1,11 @@
 """Locks on open files, which end with the process that holds them. Only POSIX systems have them."""
 
-import importlib.util
+try:
+    import fcntl
+except ImportError:  # Windows; `doctor` says what is missing
+    fcntl = None
 
-AVAILABLE = importlib.util.find_spec("fcntl") is not None
+AVAILABLE = fcntl is not None
 MISSING = "this system has no file locks (flock), which keep two programs from writing one conversation"
 
 
@@ -11,13 +14,16 @@ def try_lock(fd: int) -> None:
     _flock(fd, wait=False)
 
 
+def try_shared_lock(fd: int) -> None:
+    """Look whether somebody holds it, without being in the way of others who look."""
+    _flock(fd, wait=False, shared=True)
+
+
 def wait_for_lock(fd: int) -> None:
     _flock(fd, wait=True)
 
 
-def _flock(fd: int, *, wait: bool) -> None:
-    if not AVAILABLE:
+def _flock(fd: int, *, wait: bool, shared: bool = False) -> None:
+    if fcntl is None:
         raise OSError(MISSING)
-    import fcntl  # not at the top: `doctor` must be able to say on Windows what is missing
-
-    fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))

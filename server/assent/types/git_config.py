@@ -16,7 +16,7 @@ class ConfigRefused(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ConfigEntry:
     section: str  # in lower case
     subsection: str
     key: str  # in lower case
@@ -35,12 +35,12 @@ _SIMPLE = re.compile(r"[^\"\\#;\n]*")
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "\\": "\\", '"': '"'}
 
 
-def parse(text: str) -> list[Entry]:
+def parse(text: str) -> list[ConfigEntry]:
     """Every setting in the order of the file. Raises ConfigRefused."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if "\0" in text:
         raise ConfigRefused("it holds a NUL byte")
-    entries: list[Entry] = []
+    entries: list[ConfigEntry] = []
     section = subsection = ""
     position = 0
     while (position := _after(_BLANK, text, position)) < len(text):
@@ -58,7 +58,7 @@ def parse(text: str) -> list[Entry]:
             if key is None or not section:
                 raise ConfigRefused(_where(text, position))
             value, end = _value(text, key.end()) if key[2] else (None, _end_of_key(text, key.end()))
-            entries.append(Entry(section=section, subsection=subsection, key=key[1].lower(), value=value))
+            entries.append(ConfigEntry(section=section, subsection=subsection, key=key[1].lower(), value=value))
             position = end
     return entries
 
@@ -198,12 +198,12 @@ _GLOBAL = {"safe": _keys("directory"), "core": _keys("excludesfile attributesfil
 the user's choice (`named_files`)."""
 
 
-def harmless(entry: Entry) -> bool:
+def harmless(entry: ConfigEntry) -> bool:
     """May this stand in a repository's own configuration, with git still running and reading nothing by it?"""
     return _listed(entry, (_SHOWN, _REPOSITORY))
 
 
-def _listed(entry: Entry, tables: Iterable[dict[str, dict[str, re.Pattern[str]]]]) -> bool:
+def _listed(entry: ConfigEntry, tables: Iterable[dict[str, dict[str, re.Pattern[str]]]]) -> bool:
     if entry.section in _OPEN_SECTIONS:
         return True
     for table in tables:
@@ -235,7 +235,7 @@ def named_files(*texts: str, home: str) -> list[str]:
 _NAMING = frozenset({"core.excludesfile", "core.attributesfile"})
 
 
-def _surviving(texts: Iterable[str]) -> Iterator[Entry]:
+def _surviving(texts: Iterable[str]) -> Iterator[ConfigEntry]:
     for text in texts:
         try:
             entries = parse(text)
@@ -244,7 +244,7 @@ def _surviving(texts: Iterable[str]) -> Iterator[Entry]:
         yield from (entry for entry in entries if _listed(entry, (_SHOWN, _GLOBAL)))
 
 
-def _header(entry: Entry) -> str:
+def _header(entry: ConfigEntry) -> str:
     subsection = entry.subsection.replace("\\", "\\\\").replace('"', '\\"')
     return f'[{entry.section} "{subsection}"]' if subsection else f"[{entry.section}]"
 

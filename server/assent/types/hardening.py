@@ -91,7 +91,6 @@ def hardening_env() -> Mapping[str, str]:
         "PAGER": "cat",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_EDITOR": "false",
-        "GIT_CONFIG_COUNT": str(len(_GIT_CONFIG)),
         "npm_config_logs_max": "0",  # npm writes a log of every run
         "npm_config_cache": "/dev/null/npm",  # and makes this folder, which then cannot be made
         "npm_config_update_notifier": "false",
@@ -104,7 +103,14 @@ def hardening_env() -> Mapping[str, str]:
         "GOTOOLCHAIN": "local",  # else a line of go.mod makes go fetch and run another version of itself
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    for number, (key, value) in enumerate(_GIT_CONFIG.items()):
-        env[f"GIT_CONFIG_KEY_{number}"] = key
-        env[f"GIT_CONFIG_VALUE_{number}"] = value
-    return env
+    return with_git_settings(env, _GIT_CONFIG)
+
+
+def with_git_settings(env: Mapping[str, str], settings: Mapping[str, str]) -> dict[str, str]:
+    """The environment with more settings for git, which come before those of every file."""
+    count = int(env.get("GIT_CONFIG_COUNT", "0"))
+    found = {**env, "GIT_CONFIG_COUNT": str(count + len(settings))}
+    for number, (key, value) in enumerate(settings.items(), count):
+        found[f"GIT_CONFIG_KEY_{number}"] = key
+        found[f"GIT_CONFIG_VALUE_{number}"] = value
+    return found

@@ -3,7 +3,7 @@
 Data and one port. Which hooks exist, and how they run, is the business of `extensions/hooks/`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -126,11 +126,14 @@ class HookOutcome:
     exit_code: int | None = None
     output: str = ""  # what it printed, cut, for people
     interrupt: bool = False  # PermissionRequest: the turn is to end as well
+    source: str = ""  # the file that names it, with the line
+    terminal_sequence: str = ""  # for a terminal that shows the session: a title, a bell, a notification
 
     @property
     def changed(self) -> bool:
         """Whether it changed a decision, an input, an output or what the model reads."""
         changes = {"updatedToolOutput", "updatedMCPToolOutput", "displayContent", "action", "retry", "sessionTitle"}
+        changes |= {"initialUserMessage", "watchPaths", "worktreePath", "classifierContext"}
         return (
             self.status in ("blocked", "prevented")
             or bool(self.context)
@@ -155,6 +158,9 @@ class HookOutcome:
             exit_code=self.exit_code,
             changed=self.changed,
             output=self.output,
+            command=self.name if self.hook_id else "",
+            source=self.source,
+            terminal_sequence=self.terminal_sequence,
         )
 
 
@@ -171,6 +177,30 @@ class Hooks(Protocol):
 
     async def run(self, call: HookCall) -> list[HookOutcome]:
         """Run all that match, in parallel. Never raises: a crash is an outcome."""
+        ...
+
+
+class ScopedHooks(Protocol):
+    """Hooks that count only for a while: those of a skill in use, or of an agent while it runs."""
+
+    def enter(
+        self,
+        hooks: Mapping[str, Any],
+        *,
+        session_id: str,
+        source: Literal["skill", "command", "agent"],
+        file: str,
+        line: int = 0,
+        agent_id: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Callable[[], None]:
+        """`hooks` as a frontmatter has them; they run from now on until what is given back is called, at the latest
+        until the session ends. With `agent_id` only for events inside that agent, and its `Stop` is SubagentStop.
+        `environment` is added to that of their programs: a plugin's folders."""
+        ...
+
+    def cleared(self, session_id: str) -> None:
+        """The conversation starts afresh: no skill is in use any more."""
         ...
 
 

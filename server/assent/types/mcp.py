@@ -3,7 +3,7 @@
 `extensions/mcp` implements `McpAccess`; `tools/` turns each `McpToolSpec` into a tool. Neither imports the other.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -43,6 +43,10 @@ class McpCall:
     progress: Callable[[str], None] = lambda _text: None
     elicit: HandleElicitation | None = None
     spill_folder: str = ""
+
+
+Sample = Callable[[Json], Awaitable[Json]]
+"""One `sampling/createMessage` of a server: its params → {text, model, stopReason} or {error}."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,15 @@ All are frozen and serialisable (see `codec`). Usage and stop reason of an answe
 yielded; they arrive later as an `AssistantFinal` and are merged by `message_id`.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from assent.types.blocks import Block, Json
 from assent.types.usage import ModelUsage, Usage
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass, field
+else:
+    from assent.types.late_dataclass import dataclass, field
 
 ContinueReason = Literal[
     "next_turn",
@@ -48,6 +52,9 @@ ResultSubtype = Literal[
     "error_max_budget_usd",
     "error_max_structured_output",
 ]
+
+
+SnippedBy = Literal["user", "model", "auto"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +97,11 @@ class UserMessage:
     is_meta: bool = False
     is_replay: bool = False
     parent_tool_use_id: str | None = None
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether the user said it."""
+        return not self.is_meta and all(block.get("type") != "tool_result" for block in self.content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +164,15 @@ class ToolProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """What an edit did to a file in the end, in lines."""
+
+    path: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFinished:
     """For people: the same call's result for the model is a tool_result block in a `UserMessage`."""
 
@@ -162,6 +183,7 @@ class ToolFinished:
     summary: str
     content: tuple[Block, ...]
     duration_ms: int
+    changed: tuple[ChangedFile, ...] = ()
     parent_tool_use_id: str | None = None
 
 
@@ -176,7 +198,7 @@ class ToolUseSummary:
 class HookRan:
     type: Literal["hook"] = "hook"
     event: str
-    outcome: Literal["success", "blocked", "prevented", "error", "timeout"]
+    outcome: Literal["running", "success", "blocked", "prevented", "error", "timeout"]
     text: str = ""
     hook_id: str = ""
     tool_use_id: str | None = None
@@ -184,6 +206,9 @@ class HookRan:
     exit_code: int | None = None
     changed: bool = False
     output: str = ""
+    command: str = ""  # what ran, in one line
+    source: str = ""  # the file that names it, with the line
+    terminal_sequence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +279,11 @@ class Tombstone:
     type: Literal["tombstone"] = "tombstone"
     message_uuids: tuple[str, ...]
     reason: ContinueReason | Literal["rewind", "snip"]
+    # Of a snip (C2): the messages leave the model's view only.
+    snip_id: str = ""
+    by: SnippedBy = "model"
+    tokens_freed: int = 0
+    why: str = ""  # in words for people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,8 +342,8 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """Session totals after one more call was counted (Q9). In the transcript only: the newest one counts, so that what
-    was spent outlives a crash and a rebuild."""
+    """Session totals after one more report was counted (Q9). In the transcript only: the newest one counts, so that
+    what was spent outlives a crash and a rebuild."""
 
     type: Literal["spent"] = "spent"
     total_cost_usd: float = 0.0
@@ -321,6 +351,8 @@ class Spent:
     model_usage: dict[str, ModelUsage] = field(default_factory=dict[str, ModelUsage])
     task_budget_total: int | None = None
     task_budget_remaining: int | None = None
+    open_calls: int = 0  # sent, and nothing reported yet
+    unreported: int = 0  # calls that were open when a process died: what they cost is not known
 
 
 ConversationMessage = UserMessage | AssistantMessage | Attachment | CompactBoundary

@@ -43,11 +43,16 @@ class CommandPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A rule the user could save with the answer, and what it would cover, in words."""
+    """A rule the user could save with the answer, and what it would cover, in words.
+
+    `rules` names all of them where one answer saves several: each command of a line needs its own. `rule` is then the
+    first, for fronts that know only one.
+    """
 
     rule: str
     scope: Scope
     covers: str
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +61,6 @@ class Allow:
     reason: str
     rule: str | None = None
     updated_input: Mapping[str, Any] | None = None
-    proposal_id: str | None = None  # the reviewed proposal that carries this edit
-    other_proposals: tuple[str, ...] = ()  # those of the plan's other files, when they were reviewed too
     message: str = ""  # what the user said with the answer, told to the model
     fenced: bool = False  # our reader's table judged the command: it runs inside the fence, or not at all
     decision: Literal["allow"] = "allow"

@@ -3,7 +3,7 @@
 The engine talks to a model, a workspace and a person only through these; `app.py` plugs the concrete ones in.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -30,6 +30,22 @@ QuerySource = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """Which turn a model call belongs to, and how deep below it: for our log and traces, never sent.
+
+    All calls that one prompt causes share `id`. Depth 0 is the conversation itself; a subagent's calls, and calls
+    beside the conversation, are one deeper than what they came from.
+    """
+
+    id: str = ""
+    session_id: str = ""
+    depth: int = 0
+    parent_tool_use_id: str | None = None  # the Agent call whose engine asks
+    step_id: str = ""
+    transition: str | None = None  # why the loop went round
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One model call. The model layer turns `messages` into API messages, cache marks included (M2, M6)."""
 
@@ -51,6 +67,9 @@ class ModelRequest:
     foreground: bool = True
     persistent: bool = False
     whole: bool = False  # nobody looks at the answer before it is whole: one that breaks in the middle is tried again
+    forked: bool = False  # no later request goes on from this one: what it adds is not written to the cache
+    unshared: bool = False  # forked, and its messages do not begin as an earlier request's: the cache has none of them
+    chain: Chain = field(default_factory=Chain)
     after: Tries | None = None  # the tries before this one, when the answer broke after some of it had been shown
 
 
@@ -85,6 +104,7 @@ class ModelInfo:
     accepts_effort: bool = True
     accepts_forced_tools: bool = True  # tool_choice any / tool
     accepts_fast_mode: bool = False
+    accepts_tool_references: bool = False  # `defer_loading`, and results that name the tools they load
     binds_thinking: bool = False  # a thinking block is tied to the very messages before it
 
 
@@ -141,6 +161,38 @@ class EditOutcome:
     hunks: tuple[HunkOutcome, ...] = ()
     report: str = ""
     diagnostics: str = ""  # only the new ones, in words
+    others: "tuple[EditOutcome, ...]" = ()  # of the plan's other files, as far as they were reviewed too
+    refused: str = ""  # nothing of it was accepted: what the model is told instead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalEnd:
+    """What became of a command in a client's terminal."""
+
+    output: str
+    truncated: bool
+    timed_out: bool
+    status: int | None
+    signal: str | None
+
+
+class TerminalClient(Protocol):
+    """Terminals of the client. `run` gives None when the client has none: then nothing has run.
+
+    `without` names variables of the client's environment that the command must not see.
+    """
+
+    async def run(
+        self,
+        script: str,
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        without: Collection[str],
+        tool_use_id: str,
+        seconds: float,
+        most: int,
+    ) -> TerminalEnd | None: ...
 
 
 class Workspace(Protocol):
@@ -150,8 +202,8 @@ class Workspace(Protocol):
         """Raises ToolError for what is not a readable text file (directory, device, too large, unreadable)."""
         ...
 
-    async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
-        """Make the change, or finish the reviewed proposal that carries it. Raises ToolError when the file moved on."""
+    async def apply(self, plan: EditPlan) -> EditOutcome:
+        """Make the change now. Raises ToolError when the file moved on."""
         ...
 
     async def save_barrier(self) -> str:
@@ -167,6 +219,15 @@ class Workspace(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentFolders:
+    """Where an agent works that has a copy of the repository to itself: judged instead of the session's own folders."""
+
+    cwd: str
+    roots: tuple[str, ...]
+    read_roots: tuple[str, ...] = ()  # may be looked at, besides
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """One call on its way to be judged: `plan` is there for edits, so the person can be shown the change itself."""
 
@@ -177,12 +238,22 @@ class ToolCall:
     parent_tool_use_id: str | None = None
     hook_decision: Literal["allow", "ask", "defer"] | None = None  # of PreToolUse hooks, which have run
     hook_reason: str = ""
+    for_hooks: Callable[[], Json] | None = None  # the input as hooks get it; None: the action's
+    agent_type: str | None = None  # the name of the agent that calls
     mode: Mode | None = None  # of an agent that may do less than its session; None: the session's
+    place: AgentFolders | None = None  # of an agent with a worktree of its own; None: the session's
     acted: Callable[[], None] = lambda: None  # told when part of it happens before the verdict: a hunk is accepted
 
 
 CanUseTool = Callable[[ToolCall], Awaitable[Verdict]]
 """Decides one call, asking people if need be. An `Allow` with `updated_input` has been judged again from step 1."""
+
+ReviewEdit = Callable[[ToolCall], Awaitable[EditOutcome | None]]
+"""The stage after permission, for a call with a plan: what people made of it. None: the call makes the change."""
+
+
+async def unreviewed(_call: ToolCall) -> None:
+    """A `ReviewEdit` for those who have nobody to look at hunks: what is permitted is made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +264,8 @@ class Elicitation:
     questions: tuple[Json, ...] = ()
     schema: Json | None = None
     url: str | None = None
+    server: str = ""  # the MCP server that asks; then `words` is what it said itself
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Folders and files that are the user's alone: 0700 and 0600, whatever the umask and whatever was there before."""
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -23,6 +24,19 @@ def private_folder(path: Path) -> None:
 def create_private(path: str, flags: int) -> int:
     """An `opener` for `open`: what it creates is the user's alone."""
     return os.open(path, flags, 0o600)
+
+
+def create_as_named(path: str, flags: int) -> int:
+    """The same for a file that the user named. The name may be one that a project has laid out: no link is followed and
+    no pipe waited for. /dev/stderr is."""
+    if not path.startswith("/dev/"):
+        flags |= os.O_NOFOLLOW
+    try:
+        return create_private(path, flags | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):
+            raise OSError(error.errno, "is a link or a pipe, not a file to write to", path) from None
+        raise
 
 
 def open_to_others(folder: Path) -> Iterator[Path]:

@@ -3,7 +3,8 @@
 A PATH may name folders of the workspace (`./bin`, `node_modules/.bin`, an empty entry for the working directory), and
 Python imports from its working directory first. Whoever prepares a folder would so decide what `git` or `argparse` is.
 Therefore this process's own PATH is the safe one: `keep_out` takes the workspace's entries out of it, for us and for
-every library in here. Only commands of the user's get the user's PATH, which `user_path` remembers.
+every library in here. Only commands of the user's get the user's PATH, which `user_path` remembers. A workspace inside
+a git repository is kept out with the whole of it: the same people prepared both.
 """
 
 import os
@@ -83,7 +84,19 @@ def _kept_out() -> set[str]:
 def _folder_names(folder: str) -> frozenset[str]:
     if "\0" in folder:
         return frozenset((folder,))  # no path has such a name; whoever uses it refuses it in words
-    return frozenset((os.path.normpath(folder), os.path.realpath(folder)))
+    real = os.path.realpath(folder)
+    return frozenset((os.path.normpath(folder), real, _repository(real)))
+
+
+def _repository(folder: str) -> str:
+    """The git repository around a folder, or the folder. One that holds the home is the user's own."""
+    home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 -- strings
+    here = folder
+    while not _under(home, here):
+        if os.path.lexists(os.path.join(here, ".git")):  # noqa: PTH118
+            return here
+        here = os.path.dirname(here)  # noqa: PTH120
+    return folder
 
 
 def _leads_into(path: str, folders: Collection[str]) -> bool:

@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import stat
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,10 @@ _KINDS = (
     (stat.S_ISBLK, "is a device, not a file"),
     (stat.S_ISLNK, "is a symbolic link, which is not followed here"),
 )
+
+
+Signature = tuple[int, ...]
+_RACY_NS = 2_000_000_000  # a file younger than this may change without its times telling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +75,14 @@ def read_regular(path: str | Path, *, limit: int, follow: bool = True, directory
 def read_regular_text(path: str | Path, *, limit: int, follow: bool = True) -> str:
     """The same as text; bytes that are not UTF-8 become replacement characters."""
     return read_regular(path, limit=limit, follow=follow).data.decode("utf-8", "replace")
+
+
+def signature(path: str) -> Signature:
+    """What changes with a file's contents; empty when the file is so young that it might not."""
+    status = os.lstat(path)
+    if time.time_ns() - status.st_ctime_ns < _RACY_NS:
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def refuse_kind(path: str, status: os.stat_result, limit: int | None = None) -> None:

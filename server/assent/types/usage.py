@@ -1,8 +1,12 @@
 """Token usage of one API message, and sums of it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass, field
+else:
+    from assent.types.late_dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +24,15 @@ class Usage:
             cache_creation_input_tokens=self.cache_creation_input_tokens + other.cache_creation_input_tokens,
             cache_read_input_tokens=self.cache_read_input_tokens + other.cache_read_input_tokens,
             web_search_requests=self.web_search_requests + other.web_search_requests,
+        )
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens - other.input_tokens,
+            output_tokens=self.output_tokens - other.output_tokens,
+            cache_creation_input_tokens=self.cache_creation_input_tokens - other.cache_creation_input_tokens,
+            cache_read_input_tokens=self.cache_read_input_tokens - other.cache_read_input_tokens,
+            web_search_requests=self.web_search_requests - other.web_search_requests,
         )
 
     @property
@@ -54,3 +67,7 @@ class ModelUsage:
 
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
+
+
+Book = Callable[[str, Usage, float, int], None]
+"""(model, usage, dollars, by how many the calls that have reported nothing yet change): counts for a conversation."""

@@ -1,4 +1,4 @@
-"""What the server asks of the editor: requests that carry a `requestId`, and the plain notifications beside them."""
+"""Requests from the server to the editor, each with a `requestId`, and the plain notifications beside them."""
 
 from typing import Any, Literal
 
@@ -42,10 +42,12 @@ class PermissionAnswer(Wire):
     decision: Literal["allow", "deny"]
     scope: Literal["once", "session", "project", "user"] | None = None
     rule: str | None = None
+    rules: list[str] | None = None  # several, saved together; goes before `rule`
     updated_input: Json | None = None
     hunks: list[HunkDecision] | None = None  # those not named are rejected; absent = all are accepted
     message: str | None = None
     interrupt: bool | None = None  # with deny: stop the whole turn
+    mode: Literal["default", "acceptEdits"] | None = None  # with allow of ExitPlanMode: what the plan is carried out in
 
 
 class PendingElicit(Wire):
@@ -61,7 +63,11 @@ class PendingElicit(Wire):
 
 
 class Elicit(PendingElicit, kw_only=True):
+    """`problems` and `given` are there when an answer did not fit the form: what is wrong by field, and that answer."""
+
     request_id: str
+    problems: dict[str, str] | None = None
+    given: Json | None = None
 
 
 class ElicitAnswer(Wire):

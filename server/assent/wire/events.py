@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 from assent.wire.extensions import McpServerState
-from assent.wire.shapes import Json, Level, Proposal, Range, Todo, TurnResult, Wire
+from assent.wire.shapes import Json, Level, Proposal, Range, Task, Todo, TurnResult, Wire
 
 
 class Event(Wire, tag_field="type"):
@@ -60,7 +60,13 @@ class ToolStarted(Event, tag="toolStarted"):
 
 class ToolProgress(Event, tag="toolProgress"):
     tool_use_id: str
-    text: str
+    text: str  # how far it is, in place of what was told before: the last lines of its output
+
+
+class ChangedFile(Wire):
+    path: str
+    added: int  # lines
+    removed: int
 
 
 class ToolFinished(Event, tag="toolFinished"):
@@ -69,6 +75,7 @@ class ToolFinished(Event, tag="toolFinished"):
     summary: str
     content: list[Json] | str
     duration_ms: int
+    changed: list[ChangedFile] | None = None  # by an edit, as it was accepted
 
 
 class ToolSummary(Event, tag="toolSummary"):
@@ -133,6 +140,7 @@ class PermissionResolved(Event, tag="permissionResolved"):
     by: str | None = None
     tool: str | None = None
     title: str | None = None
+    client: str | None = None  # which of several answered, by the name it gave itself
 
 
 class ElicitationPending(Event, tag="elicitationPending"):
@@ -143,13 +151,14 @@ class ElicitationPending(Event, tag="elicitationPending"):
 class ElicitationResolved(Event, tag="elicitationResolved"):
     elicit_id: str
     by: str | None = None
+    client: str | None = None
 
 
 class ToldDecision(Wire):
     """What was decided on one hunk; `newText` is the text that is there now, where it is not the proposed one."""
 
     hunk_id: str
-    decision: Literal["accept", "reject", "edit"]
+    decision: Literal["accept", "reject", "edit", "reopen"]
     new_text: str | None = None
 
 
@@ -193,13 +202,19 @@ class Todos(Event, tag="todos"):
     items: list[Todo]
 
 
+class Tasks(Event, tag="tasks"):
+    """The whole list that the agents of the session share, whenever it changed."""
+
+    items: list[Task]
+
+
 class PlanProposed(Event, tag="planProposed"):
     plan: str
 
 
 class Hook(Event, tag="hook"):
     event: str
-    outcome: str
+    outcome: str  # success, blocked, prevented, error, timeout; running: `text` says what a hook is doing
     text: str | None = None
     hook_id: str | None = None
     tool_use_id: str | None = None
@@ -207,6 +222,9 @@ class Hook(Event, tag="hook"):
     exit_code: int | None = None
     changed: bool | None = None  # it changed the input, the output or the decision
     output: str | None = None  # what it printed, cut
+    command: str | None = None  # what ran, in one line
+    source: str | None = None  # the file that names the hook, with the line
+    terminal_sequence: str | None = None  # titles, notifications and the bell, for a terminal that shows the session
 
 
 class Snipped(Event, tag="snipped"):
@@ -216,6 +234,7 @@ class Snipped(Event, tag="snipped"):
     message_ids: list[str]
     tokens_freed: int
     by: Literal["user", "model", "auto"]
+    reason: str | None = None  # why it was provably unneeded, where nobody asked for it
 
 
 class CompactSoon(Event, tag="compactSoon"):
@@ -274,6 +293,8 @@ class Job(Event, tag="job"):
     command: str
     state: str
     exit_code: int | None = None
+    tool_use_id: str | None = None  # the call it came from
+    foreground: bool | None = None  # a turn waits for it
 
 
 class Notice(Event, tag="notice"):
@@ -312,6 +333,7 @@ AnyEvent = (
     | EditMoved
     | ReviewPending
     | Todos
+    | Tasks
     | PlanProposed
     | Hook
     | Snipped

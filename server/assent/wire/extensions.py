@@ -6,6 +6,7 @@ first workspace folder counts.
 
 from typing import Literal
 
+from assent.wire.results import StoredMessage
 from assent.wire.shapes import CommandInfo, Id, Name, Path, Wire
 
 # --- agents and commands ---------------------------------------------------------------------------------------------
@@ -28,6 +29,7 @@ class AgentRun(Wire):
     background: bool | None = None
     title: str | None = None
     description: str | None = None
+    color: str | None = None
 
 
 class AgentDefinition(Wire):
@@ -35,13 +37,18 @@ class AgentDefinition(Wire):
     description: str
     source: str | None = None
     withheld: str | None = None
+    color: str | None = None
+    isolation: Literal["worktree"] | None = None
+    background: bool | None = None
+    ignored: list[str] | None = None  # fields that mean nothing here, and why
 
 
 class Agents(Wire):
-    """`agents` run or ran; `definitions` can be started."""
+    """`agents` run or ran; `definitions` can be started; `problems` are files that define none, with the reason."""
 
     agents: list[AgentRun]
     definitions: list[AgentDefinition] | None = None
+    problems: list[str] | None = None
 
 
 class AgentStop(Wire):
@@ -51,6 +58,24 @@ class AgentStop(Wire):
 
 class AgentStopped(Wire):
     stopped: bool
+
+
+class AgentRead(Wire):
+    """One agent's conversation, newest page first; `cursor` from the answer before."""
+
+    session_id: Id
+    agent_id: Id
+    cursor: str | None = None
+    limit: int | None = None
+
+
+class AgentConversation(Wire):
+    """`messages` as attach gives those of the session, oldest first. What comes later comes as events that carry the
+    agent's `parentToolUseId`."""
+
+    messages: list[StoredMessage]
+    agent: AgentRun | None = None  # absent: it ran in an earlier process
+    next_cursor: str | None = None
 
 
 class CommandList(Wire):
@@ -76,6 +101,7 @@ class JobInfo(Wire):
     session_id: str | None = None
     exit_code: int | None = None
     tool_use_id: str | None = None
+    foreground: bool | None = None  # a turn waits for it
 
 
 class Jobs(Wire):
@@ -103,6 +129,8 @@ class Backgrounded(Wire):
 
 
 class JobForeground(Wire):
+    """Let the turn wait for a background command or agent, by its id. With no turn running, its end begins one."""
+
     session_id: Id
     job_id: Id
 
@@ -193,6 +221,7 @@ class McpServerState(Wire):
 
 class McpServers(Wire):
     servers: list[McpServerState]
+    withheld: int | None = None  # how many more the project brings, which count once its folder is trusted
 
 
 class McpRef(Wire):
@@ -210,6 +239,35 @@ class McpRef(Wire):
 
 class McpAnswer(Wire):
     server: McpServerState
+
+
+class McpTool(Wire):
+    """One tool of a server, in the server's own words."""
+
+    name: str  # mcp__server__tool
+    tool: str
+    title: str
+    description: str
+    tokens: int  # what its definition costs in a request that holds it
+    held_back: bool  # it changed, and nobody accepted that yet
+    hints: list[str]  # readOnlyHint, destructiveHint, idempotentHint, openWorldHint: untrusted
+    icon: str | None = None  # a `data:` address
+
+
+class McpPromptInfo(Wire):
+    name: str
+    description: str
+
+
+class McpDetails(Wire):
+    server: McpServerState
+    tools: list[McpTool]
+    prompts: list[McpPromptInfo]
+    version: str | None = None  # of the protocol
+    title: str | None = None  # what the server calls itself
+    icon: str | None = None  # a `data:` address
+    instructions: str | None = None
+    log: str | None = None  # the last lines of its stderr and of what it logged
 
 
 # --- skills, memory, plugins -----------------------------------------------------------------------------------------
@@ -251,6 +309,7 @@ class PluginInfo(Wire):
     enabled: bool
     parts: list[str]
     withheld: str | None = None
+    problems: list[str] | None = None  # what of it is not used, with file and line
 
 
 class Plugins(Wire):

@@ -16,9 +16,11 @@ FEATURES: tuple[str, ...] = (
     "attach",
     "chatDocuments",
     "coalescing",
+    "contextMentions",
     "displayText",
     "editLines",
     "editMoved",
+    "editReopen",
     "editorQueries",
     "elicitation",
     "keptQueue",
@@ -30,6 +32,7 @@ FEATURES: tuple[str, ...] = (
     "reviewPending",
     "rewind",
     "saveBarrier",
+    "searchSnippets",
     "steer",
     "textDocumentContent",
     "trust",
@@ -105,7 +108,7 @@ def _notify(name: str, params: type[Wire], purpose: str, *, planned: bool = Fals
     )
 
 
-_SESSION: tuple[ErrorKind, ...] = ("unknownSession", "ownedElsewhere")
+_SESSION: tuple[ErrorKind, ...] = ("unknownSession", "ownedElsewhere", "unsupported")
 _IDLE: tuple[ErrorKind, ...] = (*_SESSION, "busy")
 
 METHODS: tuple[Method, ...] = (
@@ -126,7 +129,10 @@ METHODS: tuple[Method, ...] = (
     _client("session/retry", requests.SessionRef, results.Sent, "Run a turn again that a crash cut short.", _IDLE),
     _client("session/context", requests.SessionRef, results.ContextUsage, "Tokens by category.", _SESSION),
     _client("session/cost", requests.SessionRef, results.Cost, "Spend by model.", _SESSION),
-    _client("session/snip", requests.SessionSnip, results.Snip, "Hide messages from the model.", _IDLE),
+    _client("session/snip", requests.SessionSnip, results.Snip, "Take messages out of the model's view.", _IDLE),
+    _client(
+        "session/trace", requests.SessionTrace, results.Traced, "What a turn did, with times and tokens.", _SESSION
+    ),
     _client("session/unsnip", requests.SessionUnsnip, Empty, "Show snipped messages again.", _IDLE),
     _client("session/roster", roster.RosterRequest, roster.Roster, "All live sessions and their asks."),
     _client("tool/list", requests.ToolList, results.Tools, "List the tools of a session.", _SESSION),
@@ -155,6 +161,13 @@ METHODS: tuple[Method, ...] = (
         ("untrusted", "outsideWorkspace"),
     ),
     _client("permission/answer", rules.PermissionReply, Empty, "Answer an open ask.", ("unknownAsk",)),
+    _client("model/list", requests.ModelList, results.ModelChoices, "List the models one can choose."),
+    _client(
+        "credentials/check",
+        requests.CredentialsCheck,
+        results.CredentialsChecked,
+        "Ask the endpoint whether it takes a key.",
+    ),
     _client("complete", requests.Complete, results.Completions, "Complete @ and / in a prompt.", ("unknownSession",)),
     _client(
         "document/read", requests.DocumentRead, results.DocumentText, "Read an `assent:` document.", ("unsupported",)
@@ -165,7 +178,9 @@ METHODS: tuple[Method, ...] = (
     _client("mcp/restart", extensions.McpRef, extensions.McpAnswer, "Start an MCP server again.", ("invalidRequest",)),
     _client("mcp/enable", extensions.McpRef, extensions.McpAnswer, "Use an MCP server."),
     _client("mcp/disable", extensions.McpRef, extensions.McpAnswer, "Stop using an MCP server."),
+    _client("mcp/show", extensions.McpRef, extensions.McpDetails, "One MCP server with its tools, prompts and log."),
     _client("mcp/signIn", extensions.McpRef, extensions.McpAnswer, "Sign in to an MCP server."),
+    _client("mcp/signOut", extensions.McpRef, extensions.McpAnswer, "Forget the tokens of an MCP server."),
     _client(
         "mcp/approve",
         extensions.McpRef,
@@ -175,6 +190,13 @@ METHODS: tuple[Method, ...] = (
     ),
     _client("agent/list", extensions.AgentList, extensions.Agents, "List agents.", ("unknownSession",)),
     _client("agent/stop", extensions.AgentStop, extensions.AgentStopped, "Stop an agent.", _SESSION),
+    _client(
+        "agent/read",
+        extensions.AgentRead,
+        extensions.AgentConversation,
+        "Read an agent's conversation.",
+        (*_SESSION, "invalidRequest"),
+    ),
     _client("command/list", extensions.CommandList, extensions.Commands, "List slash commands.", ("unknownSession",)),
     _client("hook/list", extensions.HookList, extensions.Hooks, "List hooks.", ("unknownSession",)),
     _client("hook/log", extensions.HookLog, extensions.HookRuns, "What hooks did lately.", _SESSION),
@@ -196,7 +218,6 @@ METHODS: tuple[Method, ...] = (
         extensions.Foregrounded,
         "Wait for a background job again.",
         (*_SESSION, "invalidRequest"),
-        planned=True,
     ),
     _client("settings/get", requests.SettingsGet, results.Settings, "Read settings and where they come from."),
     _client(
@@ -214,6 +235,7 @@ METHODS: tuple[Method, ...] = (
     _notify("withdrawn", asks.Withdrawn, "A request to the client needs no answer any more."),
     _notify("status", asks.ServerStatus, "What the server as a whole is doing, and what it warns of."),
     _notify("roster", roster.Roster, "The roster has changed."),
+    _notify("missed", roster.Missed, "What went on while no window was open; sent once, to whoever comes next."),
 )
 
 

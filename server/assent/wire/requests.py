@@ -1,4 +1,4 @@
-"""What a client may ask: the parameters of every `assent/*` request, and what `initialize` may carry for us."""
+"""The parameters of every `assent/*` request, and our options in `initialize`."""
 
 from typing import Annotated, Any, Literal
 
@@ -17,6 +17,8 @@ class ClientFlags(Wire):
     save: bool = False
     partials: bool = False
     edit_moved: bool = False  # takes `editMoved` instead of `editUpdated` where only ranges changed
+    answers_later: bool = False  # what waits is in events and is answered with commands; no request asks for it
+    missed: bool = False  # shows `assent/missed` itself, with a way to the session; no `window/showMessage` tells of it
 
 
 class InitializationOptions(Wire):
@@ -49,8 +51,12 @@ class SessionNew(Wire):
 
 
 class Mention(Wire):
+    """A file, or part of one; with `text` something else that the editor shows, in its words, called `label`."""
+
     uri: Uri
     range: Range | None = None
+    label: str | None = None
+    text: str | None = None
 
 
 class SessionSend(Wire):
@@ -102,13 +108,22 @@ class SessionExport(Wire):
     format: Literal["markdown", "json"] = "markdown"
 
 
+class SessionTrace(Wire):
+    """One turn by its number, all of them, or the newest."""
+
+    session_id: Id
+    turn: int | None = None
+    all: bool | None = None
+
+
 class SessionConfigure(Wire):
     session_id: Id
     model: Name | None = None
     mode: Mode | None = None
     thinking: Json | bool | int | str | None = None
-    effort: Effort | None = None
+    effort: Effort | Literal["default"] | None = None  # default: what the settings say
     review: Review | None = None
+    keep_running: bool | None = None  # its turn goes on when the last window has gone, where a host serves it
 
 
 class SessionRewind(Wire):
@@ -119,6 +134,8 @@ class SessionRewind(Wire):
 
 
 class SessionSnip(Wire):
+    """`messageIds` may also name tool calls. While a turn runs they leave the model's view before its next call."""
+
     session_id: Id
     message_ids: list[Id]
     dry_run: bool | None = None
@@ -154,7 +171,7 @@ class LineChoice(Wire):
 
 class HunkDecision(Wire):
     hunk_id: Id
-    decision: Literal["accept", "reject", "edit"]
+    decision: Literal["accept", "reject", "edit", "reopen"]
     new_text: str | None = None
     lines: LineChoice | None = None  # with accept: only these lines
 
@@ -168,6 +185,19 @@ class EditResolve(Wire):
     decisions: list[HunkDecision] | AllHunks
     version: int | None = None
     message: str | None = None
+
+
+class ModelList(Wire):
+    """The endpoint's own list is kept for a day; `refresh` asks for it again."""
+
+    cwd: Path | None = None
+    refresh: bool | None = None
+
+
+class CredentialsCheck(Wire):
+    """Without a key: the credentials that are used now."""
+
+    api_key: str | None = None
 
 
 class Complete(Wire):

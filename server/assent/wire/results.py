@@ -1,4 +1,4 @@
-"""What the server answers: the result of every `assent/*` request."""
+"""The result of every `assent/*` request."""
 
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from assent.wire.shapes import (
     McpServer,
     ModelUsage,
     Proposal,
+    Task,
     Todo,
     TurnResult,
     Wire,
@@ -47,6 +48,15 @@ class Unqueued(Wire):
     prompt: str | list[Json] | None = None  # as it was sent
 
 
+class Snippet(Wire):
+    """A few words around those of a search, on one line."""
+
+    text: str
+    ranges: list[tuple[int, int]]  # of the words in it: from, to, in UTF-16 code units
+    role: Literal["user", "assistant", "tool"]
+    message_id: str
+
+
 class SessionInfo(Wire):
     session_id: str
     title: str
@@ -56,11 +66,14 @@ class SessionInfo(Wire):
     cwd: str
     branch: str | None
     running: bool
+    snippet: str | None = None  # of a search: the words where they were said last
+    snippets: list[Snippet] | None = None  # of a search: up to three such places, the best first
 
 
 class Sessions(Wire):
     sessions: list[SessionInfo]
     next_cursor: str | None = None
+    unread: int | None = None  # of a search: so many conversations are not in its index yet; ask again
 
 
 class CutTurn(Wire):
@@ -118,6 +131,16 @@ class ContextAndCost(Wire):
     cost_usd: float
 
 
+class SnipState(Wire):
+    """Messages that the model no longer sees. `by: "auto"`: they were provably unneeded, and `reason` says how."""
+
+    snip_id: str
+    message_ids: list[str]
+    tokens_freed: int
+    by: Literal["user", "model", "auto"]
+    reason: str | None = None
+
+
 class Attached(Wire):
     epoch: str
     last_seq: int
@@ -140,9 +163,19 @@ class Attached(Wire):
     damaged: int | None = None  # lines of the file that could not be read
     pending_reviews: list[WaitingReview] | None = None
     state: Literal["idle", "running", "waiting"] | None = None
+    tasks: list[Task] | None = None  # that the agents share; absent: none
     shown: list[ShownEvent] | None = None
     usage: ContextAndCost | None = None
-    read_only: bool | None = None  # another process owns it: no events, no turns
+    snips: list[SnipState] | None = None  # in force: `session/unsnip` takes one back
+    read_only: bool | None = None  # another process owns it, or a newer version wrote it: no events, no turns
+    read_only_reason: str | None = None  # where it is not another process: why, in words for people
+
+
+class Traced(Wire):
+    """Turns as trees: `calls` of a turn are its model calls, `calls` of those the tools they called, and so on."""
+
+    turns: list[Json]
+    text: str  # the same for people
 
 
 class Snip(Wire):
@@ -181,6 +214,7 @@ class Rewound(Wire):
     conflicts: list[RewindConflict]  # files that were left alone
     rewind_id: str | None = None  # rewind to it to undo the rewind
     prompt: list[Json] | None = None  # of the message that was taken back
+    untracked: list[str] | None = None  # in words: what commands may have changed and nobody could look at
 
 
 class ContextUsage(Wire):
@@ -197,11 +231,12 @@ class ModelCost(ModelUsage, kw_only=True):
 
 
 class Cost(Wire):
-    """Every finished call counts, also while a turn runs."""
+    """All that calls have reported so far counts, also while a turn runs."""
 
     total_cost_usd: float
     models: list[ModelCost]
     cache_share: float  # of all input tokens
+    unreported: int | None = None  # calls that a crash cut off before they reported anything: they may have cost more
 
 
 class ToolInfo(Wire):
@@ -234,6 +269,25 @@ class Resolved(Wire):
     proposal: Proposal
     refused: list[Refused] | None = None  # decisions that could not be carried out
     report: str | None = None  # what the model is told
+
+
+class ModelChoice(Wire):
+    id: str
+    name: str
+    source: Literal["endpoint", "known", "settings"]
+
+
+class ModelChoices(Wire):
+    models: list[ModelChoice]
+    endpoint: str  # the address that was asked; empty when nobody was
+    asked_at: float | None = None  # seconds since 1970
+    error: str | None = None  # why the endpoint's list is missing or old
+
+
+class CredentialsChecked(Wire):
+    verdict: Literal["accepted", "refused", "unreachable", "unknown"]
+    endpoint: str  # the address that was asked
+    detail: str | None = None  # its own words
 
 
 class CompletionItem(Wire):

@@ -65,6 +65,16 @@ class Todo(Wire):
     status: str
 
 
+class Task(Wire):
+    """One of the tasks that the agents of a session share."""
+
+    id: str
+    subject: str
+    status: Literal["pending", "in_progress", "completed", "cancelled"]
+    description: str | None = None
+    owner: str | None = None  # the id of an agent, or "main"; absent: nobody's yet
+
+
 class Hunk(Wire):
     hunk_id: str
     range: Range
@@ -137,12 +147,13 @@ class TurnResult(Wire):
 
 
 class Suggestion(Wire):
-    """A rule that would cover this call from now on; `rule` goes back as it is."""
+    """A rule that would cover this call from now on; `rule` goes back as it is, or `rules` where there are some."""
 
     rule: str
     scope: Literal["once", "session", "project", "user"]
     covers: str  # display text
-    display: str | None = None  # of the rule, where that is not the rule itself
+    display: str | None = None  # of the rule, or of all of them, where that is not the rule itself
+    rules: list[str] | None = None  # of a line of several commands: one for each of them; `rule` is the first
 
 
 class CommandPart(Wire):

@@ -6,13 +6,14 @@ What an action does is a command (`commands`); a client that resolves actions ge
 from typing import TYPE_CHECKING, Any, cast
 
 from assent.editor.surfaces import hunk_actions
+from assent.lsp.action_prompts import ACTIONS
 from assent.lsp.base import BaseServer
-from assent.lsp.chat_documents import is_chat
+from assent.lsp.chat.chat_documents import is_chat
 from assent.lsp.marks import SOURCE
-from assent.lsp.prompts import ACTIONS
 from assent.lsp.registry import server
 from assent.text.uris import same_document
 from assent.types.blocks import Json
+from assent.wire.asks import PendingElicit
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -57,29 +58,29 @@ def pending_answers(ls: BaseServer) -> list[Json]:
     """Open questions of every session, each answer an action: for clients that cannot show a dialog."""
     actions: list[Json] = []
     for session in ls.app.sessions.live.values():
-        for ask in session.asks.pending("permission"):
-            title = ask.get("title") or ask.get("tool")
+        for ask in session.asks.permissions():
+            title = ask.title or ask.tool
             for words, decision in ((f"Deny {title}", "deny"), (f"Allow once {title}", "allow")):
-                arguments: Json = {"sessionId": session.id, "askId": ask["askId"], "decision": decision}
+                arguments: Json = {"sessionId": session.id, "askId": ask.ask_id, "decision": decision}
                 actions.append(_answer(f"Assent: {words}", arguments))
-        for elicit in session.asks.pending("elicitation"):
+        for elicit in session.asks.elicitations():
             actions += _elicit_answers(session.id, elicit)
     return actions
 
 
-def _elicit_answers(session_id: str, elicit: Json) -> list[Json]:
+def _elicit_answers(session_id: str, elicit: PendingElicit) -> list[Json]:
     """A single question can be answered with one action per option; anything longer only declined."""
-    base: Json = {"sessionId": session_id, "elicitId": elicit["elicitId"]}
-    questions = cast("list[Json]", elicit.get("questions") or [])
+    base: Json = {"sessionId": session_id, "elicitId": elicit.elicit_id}
+    questions = elicit.questions or []
     actions: list[Json] = []
     if len(questions) == 1:
         question = questions[0]
-        for option in question.get("options", []):
-            answers = {str(question["id"]): [option["label"]]}
+        for option in question.options:
+            answers = {question.id: [option.label]}
             arguments = {**base, "answer": {"action": "accept", "content": {"answers": answers}}}
-            actions.append(_answer(f"Assent: {question.get('header') or 'Answer'}: {option['label']}", arguments))
+            actions.append(_answer(f"Assent: {question.header or 'Answer'}: {option.label}", arguments))
     decline = {**base, "answer": {"action": "decline"}}
-    actions.append(_answer(f"Assent: Decline: {elicit.get('message', '')[:80]}", decline))
+    actions.append(_answer(f"Assent: Decline: {elicit.message[:80]}", decline))
     return actions
 
 

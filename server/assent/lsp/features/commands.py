@@ -5,9 +5,9 @@ Arguments are positional JSON; a missing or wrong one answers invalidParams and 
 
 from typing import Any, TypeVar, cast
 
+from assent.lsp.action_prompts import ACTIONS, prompt_for
 from assent.lsp.base import BaseServer
 from assent.lsp.features.trust import set_trust
-from assent.lsp.prompts import ACTIONS, prompt_for
 from assent.lsp.registry import server
 from assent.lsp.rpc.peer import RemoteError
 from assent.text.uris import path_of, same_document

@@ -6,7 +6,7 @@ That is in chat documents, and in an editor's own prompt, which it opens as `ass
 from typing import TYPE_CHECKING
 
 from assent.lsp.base import BaseServer
-from assent.lsp.chat_documents import is_chat
+from assent.lsp.chat.chat_documents import is_chat
 from assent.lsp.registry import server
 from assent.sessions.stream.front import Call
 from assent.text.positions import offset_at
@@ -34,7 +34,7 @@ async def completion(ls: BaseServer, params: "types.CompletionParams") -> Json |
     before = document.text[start:offset]
     session_id = uri.removeprefix(_PROMPT) if uri.startswith(_PROMPT) else ls.chats.session_of(uri)
     wanted = requests.Complete(before, len(before), session_id=session_id or None)
-    answer = await ls.app.sessions.complete(wanted, Call())
+    answer = await ls.app.sessions.tools.complete(wanted, Call())
     word = _word(before)
     replaced = {"start": {**position, "character": position["character"] - len(word)}, "end": position}
     items = [

@@ -7,16 +7,20 @@ assent:/help.md           what there is
 """
 
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
+
+import msgspec
 
 from assent.lsp.base import BaseServer
 from assent.lsp.plain_asks import diff_of
 from assent.lsp.registry import server
 from assent.sessions.asking.trust_question import listing
 from assent.sessions.stream.front import Call
+from assent.text.uris import split
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.wire import requests
+from assent.wire.shapes import Proposal
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -26,7 +30,7 @@ LANGUAGES = {"md": "markdown", "json": "json", "diff": "diff"}
 
 @server.feature("assent/document/read", on_cancel="stop")
 async def read_document(ls: BaseServer, params: requests.DocumentRead) -> Json:
-    parts = urlsplit(params.uri)
+    parts = split(params.uri)
     if parts.scheme != "assent":
         raise ProtocolError(
             "unsupported", "only `assent:` documents can be read here", hint="Open files in the editor."
@@ -42,7 +46,7 @@ async def read_document(ls: BaseServer, params: requests.DocumentRead) -> Json:
         case "plan", "md":
             text = (await ls.app.sessions.session(stem)).state.plan
         case "proposal", "diff":
-            text = diff_of(ls.app.editor.proposals.get(stem))
+            text = diff_of(msgspec.convert(ls.app.editor.proposals.get(stem), Proposal))
         case _ if path.startswith("trust/") and ending == "md":
             folder = "/" + path.removeprefix("trust/").removesuffix(".md").lstrip("/")
             text = listing(ls.trust.state(folder))
@@ -58,4 +62,4 @@ async def text_document_content(ls: BaseServer, params: "types.TextDocumentConte
 
 
 async def _export(ls: BaseServer, session_id: str, format: Literal["markdown", "json"]) -> str:
-    return (await ls.app.sessions.export(requests.SessionExport(session_id, format=format), Call())).text
+    return (await ls.app.sessions.stored.export(requests.SessionExport(session_id, format=format), Call())).text

@@ -7,14 +7,12 @@ from assent.lsp.registry import server
 from assent.types.blocks import Json
 from assent.wire import extensions
 
-HOME = str(Path.home())  # where only the user's own settings count
-
 
 @server.feature("assent/hook/list")
 async def list_hooks(ls: BaseServer, params: extensions.HookList) -> Json:
-    folder = await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=HOME)
+    folder = await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=str(Path.home()))
     hooks = ls.app.sessions.deps.session_hooks
-    return {"hooks": hooks.listed(folder) if hooks is not None else []}
+    return {"hooks": hooks.listed(folder, params.session_id or "") if hooks is not None else []}
 
 
 @server.feature("assent/hook/log")

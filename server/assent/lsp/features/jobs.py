@@ -28,7 +28,14 @@ async def kill_job(ls: BaseServer, params: extensions.JobKill) -> Json:
 async def background(ls: BaseServer, params: extensions.JobBackground) -> extensions.Backgrounded:
     """Let a running command or agent go on in the background: its call ends now, its end is told later."""
     session = await ls.app.sessions.session(params.session_id)
-    return extensions.Backgrounded(job_id=session.move_to_background(params.tool_use_id))
+    return extensions.Backgrounded(job_id=session.background.move_to_background(params.tool_use_id))
+
+
+@server.feature("assent/job/foreground")
+async def foreground(ls: BaseServer, params: extensions.JobForeground) -> extensions.Foregrounded:
+    """Wait for a background command or agent again; `job/background` with its call sends it back."""
+    session = await ls.app.sessions.session(params.session_id)
+    return extensions.Foregrounded(tool_use_id=session.background.move_to_foreground(params.job_id))
 
 
 async def _sessions(ls: BaseServer, session_id: str | None) -> list[Session]:

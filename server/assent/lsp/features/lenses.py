@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from assent.editor.surfaces import hunk_lenses
 from assent.lsp.base import BaseServer
-from assent.lsp.chat_documents import is_chat
+from assent.lsp.chat.chat_documents import is_chat
 from assent.lsp.registry import server
 from assent.text.uris import same_document
 from assent.types.blocks import Json

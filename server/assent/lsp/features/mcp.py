@@ -7,13 +7,12 @@ from assent.lsp.registry import server
 from assent.types.blocks import Json
 from assent.wire import extensions
 
-HOME = str(Path.home())  # where only the user's own settings count
-
 
 @server.feature("assent/mcp/list")
 async def list_servers(ls: BaseServer, params: extensions.McpList) -> Json:
-    folder = await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=HOME)
-    return {"servers": ls.app.mcp.list(folder)}
+    folder = await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=str(Path.home()))
+    withheld = ls.app.mcp.withheld(folder)
+    return {"servers": ls.app.mcp.list(folder), **({"withheld": withheld} if withheld else {})}
 
 
 @server.feature("assent/mcp/restart")
@@ -41,5 +40,15 @@ async def sign_in(ls: BaseServer, params: extensions.McpRef) -> Json:
     return {"server": await ls.app.mcp.sign_in(params.name, await _folder(ls, params), params.redirect)}
 
 
+@server.feature("assent/mcp/signOut")
+async def sign_out(ls: BaseServer, params: extensions.McpRef) -> Json:
+    return {"server": await ls.app.mcp.sign_out(params.name, await _folder(ls, params))}
+
+
+@server.feature("assent/mcp/show")
+async def show(ls: BaseServer, params: extensions.McpRef) -> Json:
+    return await ls.app.mcp.show(params.name, await _folder(ls, params))
+
+
 async def _folder(ls: BaseServer, params: extensions.McpRef) -> str:
-    return await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=HOME)
+    return await ls.folder(session_id=params.session_id, cwd=params.cwd, otherwise=str(Path.home()))

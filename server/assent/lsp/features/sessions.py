@@ -3,11 +3,9 @@
 import msgspec
 
 from assent.lsp.base import BaseServer
-from assent.lsp.prompts import fenced
 from assent.lsp.registry import server
 from assent.sessions.stream.front import Call
 from assent.text.uris import path_of, same_document
-from assent.types.blocks import text_block
 from assent.wire import requests, results, roster
 from assent.wire.shapes import Empty
 
@@ -26,14 +24,8 @@ async def new(ls: BaseServer, params: requests.SessionNew, call: Call) -> result
 async def send(ls: BaseServer, params: requests.SessionSend, call: Call) -> results.Sent:
     """Start or queue a turn. A mention of a document that is no file, such as one never saved, is quoted in it."""
     ls.trust.ask_later(params.session_id)  # its files may have changed since the session began
-    mentions = params.mentions or []
-    unsaved = [mention for mention in mentions if _is_unsaved(ls, mention.uri)]
-    if unsaved:
-        prompt = params.prompt
-        blocks = [text_block(prompt)] if isinstance(prompt, str) else list(prompt)
-        blocks += [text_block(_quoted(ls, mention)) for mention in unsaved]
-        kept = [mention for mention in mentions if mention not in unsaved]
-        params = msgspec.structs.replace(params, prompt=blocks, mentions=kept)
+    if params.mentions:
+        params = msgspec.structs.replace(params, mentions=[_with_text(ls, mention) for mention in params.mentions])
     return await ls.app.sessions.send(params, call)
 
 
@@ -49,12 +41,12 @@ async def unqueue(ls: BaseServer, params: requests.SessionUnqueue, call: Call) -
 
 @server.feature("assent/session/list", on_cancel="stop")
 async def list_sessions(ls: BaseServer, params: requests.SessionList, call: Call) -> results.Sessions:
-    return await ls.app.sessions.list(params, call)
+    return await ls.app.sessions.stored.list(params, call)
 
 
 @server.feature("assent/session/search", on_cancel="stop")
 async def search(ls: BaseServer, params: requests.SessionList, call: Call) -> results.Sessions:
-    return await ls.app.sessions.list(params, call)
+    return await ls.app.sessions.stored.list(params, call)
 
 
 @server.feature("assent/session/attach")
@@ -64,7 +56,7 @@ async def attach(ls: BaseServer, params: requests.SessionAttach, call: Call) -> 
 
 @server.feature("assent/session/fork")
 async def fork(ls: BaseServer, params: requests.SessionFork, call: Call) -> results.Forked:
-    return await ls.app.sessions.fork(params, call)
+    return await ls.app.sessions.stored.fork(params, call)
 
 
 @server.feature("assent/session/rename")
@@ -79,7 +71,7 @@ async def delete(ls: BaseServer, params: requests.SessionRef, call: Call) -> Emp
 
 @server.feature("assent/session/export", on_cancel="stop")
 async def export(ls: BaseServer, params: requests.SessionExport, call: Call) -> results.Exported:
-    return await ls.app.sessions.export(params, call)
+    return await ls.app.sessions.stored.export(params, call)
 
 
 @server.feature("assent/session/close")
@@ -94,32 +86,37 @@ async def configure(ls: BaseServer, params: requests.SessionConfigure, call: Cal
 
 @server.feature("assent/session/rewind")
 async def rewind(ls: BaseServer, params: requests.SessionRewind, call: Call) -> results.Rewound:
-    return await ls.app.sessions.rewind(params, call)
+    return await ls.app.sessions.history.rewind(params, call)
 
 
 @server.feature("assent/session/snip")
 async def snip(ls: BaseServer, params: requests.SessionSnip, call: Call) -> results.Snip:
-    return await ls.app.sessions.snip(params, call)
+    return await ls.app.sessions.history.snip(params, call)
+
+
+@server.feature("assent/session/trace", on_cancel="stop")
+async def trace(ls: BaseServer, params: requests.SessionTrace, call: Call) -> results.Traced:
+    return await ls.app.sessions.stored.trace(params, call)
 
 
 @server.feature("assent/session/unsnip")
 async def unsnip(ls: BaseServer, params: requests.SessionUnsnip, call: Call) -> Empty:
-    return await ls.app.sessions.unsnip(params, call)
+    return await ls.app.sessions.history.unsnip(params, call)
 
 
 @server.feature("assent/session/retry")
 async def retry(ls: BaseServer, params: requests.SessionRef, call: Call) -> results.Sent:
-    return await ls.app.sessions.retry(params, call)
+    return await ls.app.sessions.history.retry(params, call)
 
 
 @server.feature("assent/session/context")
 async def context(ls: BaseServer, params: requests.SessionRef, call: Call) -> results.ContextUsage:
-    return await ls.app.sessions.context(params, call)
+    return await ls.app.sessions.history.context(params, call)
 
 
 @server.feature("assent/session/cost")
 async def cost(ls: BaseServer, params: requests.SessionRef, call: Call) -> results.Cost:
-    return await ls.app.sessions.cost(params, call)
+    return await ls.app.sessions.history.cost(params, call)
 
 
 @server.feature("assent/session/roster")
@@ -127,12 +124,11 @@ async def list_roster(ls: BaseServer, params: roster.RosterRequest, call: Call) 
     return await ls.app.sessions.list_roster(params, call)
 
 
-def _is_unsaved(ls: BaseServer, uri: str) -> bool:
-    return path_of(uri) is None and ls.app.editor.documents.get(same_document(uri)) is not None
-
-
-def _quoted(ls: BaseServer, mention: requests.Mention) -> str:
-    document = ls.app.editor.documents.get(same_document(mention.uri))
-    whole = document.text if document is not None else ""
-    text = whole if mention.range is None else ls.chats.selected(mention.uri, msgspec.to_builtins(mention.range))
-    return f"The user mentioned {mention.uri}:\n{fenced(text)}"
+def _with_text(ls: BaseServer, mention: requests.Mention) -> requests.Mention:
+    """A document that is no file cannot be read by its name."""
+    document = ls.app.editor.documents.get(same_document(mention.uri)) if path_of(mention.uri) is None else None
+    if document is None or mention.text is not None:
+        return mention
+    chosen = mention.range
+    text = document.text if chosen is None else ls.chats.selected(mention.uri, msgspec.to_builtins(chosen))
+    return msgspec.structs.replace(mention, label=mention.label or mention.uri, text=text)

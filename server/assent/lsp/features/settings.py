@@ -74,3 +74,14 @@ def _check_project(ls: BaseServer, params: requests.SettingsSet, cwd: str) -> No
     if not restricts and not ls.app.trust.trusted(cwd):
         hint = "Trust the folder first (assent/trust/set); until then its settings do not apply."
         raise ProtocolError("untrusted", f"{cwd} is not trusted", hint=hint)
+
+
+@server.feature("assent/model/list", on_cancel="stop")
+async def list_models(ls: BaseServer, params: requests.ModelList) -> Json:
+    cwd = await ls.folder(cwd=params.cwd, otherwise="/")
+    return await ls.app.offered_models(cwd, params.refresh is True)
+
+
+@server.feature("assent/credentials/check", on_cancel="stop")
+async def check_credentials(ls: BaseServer, params: requests.CredentialsCheck) -> Json:
+    return await ls.app.check_key(params.api_key)

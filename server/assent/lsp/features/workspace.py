@@ -10,8 +10,10 @@ from assent.types.programs import keep_out
 
 @server.feature("workspace/didChangeWorkspaceFolders")
 def did_change_folders(ls: BaseServer, params: Any) -> None:
+    before = ls.client.roots()
     ls.client.change_folders(params_object(params))
     keep_out(*ls.client.roots())
+    ls.app.sessions.folders_added(root for root in ls.client.roots() if root not in before)
     ls.status.publish()
 
 

@@ -5,7 +5,6 @@ Not aware of methods, their parameters, or the life of the connection.
 """
 
 import json
-import math
 import re
 from dataclasses import dataclass
 from typing import Any, cast
@@ -13,6 +12,7 @@ from typing import Any, cast
 import orjson
 
 from assent.lsp.rpc.framing import Fault
+from assent.text import lenient_json
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 
@@ -21,8 +21,6 @@ Id = int | str | float | None
 _ID = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,18}(?![0-9.eE])|"[^"\\\x00-\x1f]{0,256}")')
 _RESPONSE = re.compile(rb'"(?:result|error)"\s*:')
 _METHOD = re.compile(rb'"method"\s*:')
-_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ Message = Request | Notification | Response | Malformed
 def read(body: bytes) -> list[Message]:
     """The message in a body; several only for a batch, which LSP does not have and we refuse one by one."""
     try:
-        value = _loads(body)
+        value = lenient_json.loads(body)
     except (ValueError, RecursionError):
         error = ProtocolError("invalidRequest", "the body is not JSON", hint="Send one UTF-8 JSON object per frame.")
         return [Malformed(_sniffed_id(body), error)]
@@ -102,11 +100,11 @@ def event_body(params: bytes) -> bytes:
 
 
 def dumps(value: Any) -> bytes:
-    """Compact JSON. Text that is not Unicode is made so rather than refused: a frame must never fail to be written."""
+    """Compact JSON. Invalid Unicode is replaced, since writing a frame must never fail."""
     try:
-        return orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS)
+        return orjson.dumps(value, default=lenient_json.plain, option=orjson.OPT_NON_STR_KEYS)
     except (TypeError, ValueError, RecursionError):
-        text = json.dumps(_clean(value), ensure_ascii=True, default=str, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(lenient_json.cleaned(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
         return text.encode()
 
 
@@ -147,39 +145,6 @@ def _response(raw: Json, id: Any) -> Message:
     if error is None:
         return Response(id, raw.get("result"))
     return Response(id, None, cast("Json", error) if isinstance(error, dict) else {"code": 0, "message": str(error)})
-
-
-def _loads(body: bytes) -> Any:
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        if not _ESCAPED_SURROGATE.search(body):
-            raise
-        # Half a surrogate pair is legal JSON, and editors send it; it is one UTF-16 unit, and so is U+FFFD.
-        return _clean(json.loads(body, parse_constant=_no_constant))
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, dict):
-        return {_clean(str(key)): _clean(item) for key, item in cast("Json", value).items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in cast("list[Any]", value)]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
-def _plain(value: Any) -> Any:
-    """What orjson does not know by itself: msgspec structs, sets."""
-    import msgspec
-
-    return msgspec.to_builtins(value)
 
 
 def _is_id(value: Any) -> bool:

@@ -3,109 +3,23 @@
 A test decodes each of them with the structs of its method.
 """
 
-from typing import Any
-
-Json = dict[str, Any]
-
-RANGE: Json = {"start": {"line": 3, "character": 0}, "end": {"line": 4, "character": 0}}
-HUNK: Json = {
-    "hunkId": "h7c2",
-    "range": RANGE,
-    "oldText": 'print("Helo")\n',
-    "newText": 'print("Hello")\n',
-    "state": "pending",
-    "open": True,
-}
-PROPOSAL: Json = {
-    "proposalId": "p41f",
-    "uri": "file:///home/me/app/greeter.py",
-    "version": 7,
-    "baseHash": "9f86d081884c7d65",
-    "hunks": [HUNK],
-    "tool": "Edit",
-    "reason": "Fix the greeting",
-    "sessionId": "s3k9",
-    "toolUseId": "toolu_01",
-    "review": "before",
-}
-USAGE: Json = {
-    "inputTokens": 812,
-    "outputTokens": 64,
-    "cacheCreationInputTokens": 0,
-    "cacheReadInputTokens": 5120,
-    "webSearchRequests": 0,
-}
-RESULT: Json = {
-    "subtype": "success",
-    "isError": False,
-    "result": "Fixed.",
-    "terminal": "completed",
-    "stopReason": "end_turn",
-    "numTurns": 3,
-    "durationMs": 5200,
-    "durationApiMs": 4100,
-    "totalCostUsd": 0.0132,
-    "usage": USAGE,
-    "modelUsage": {"claude-sonnet-4-5": {**USAGE, "costUsd": 0.0132}},
-    "permissionDenials": [],
-    "sessionId": "s3k9",
-}
-ASK: Json = {
-    "sessionId": "s3k9",
-    "turnId": "t1",
-    "askId": "a5d1",
-    "toolUseId": "toolu_02",
-    "tool": "Bash",
-    "input": {"command": "npm test"},
-    "title": "Run npm test",
-    "reason": "No rule allows this command",
-    "step": "rules",
-    "suggestions": [{"rule": "Bash(npm test:*)", "scope": "project", "covers": "`npm test` with any arguments"}],
-    "command": {
-        "text": "npm test",
-        "display": "npm test",
-        "parts": [{"argv": ["npm", "test"], "decision": "ask", "display": "npm test"}],
-    },
-}
-SESSION: Json = {"sessionId": "s3k9"}
-INFO: Json = {
-    "sessionId": "s3k9",
-    "title": "Fix the greeting",
-    "updatedAt": 1767225600.0,
-    "turns": 2,
-    "costUsd": 0.0132,
-    "cwd": "/home/me/app",
-    "branch": "main",
-    "running": False,
-}
-SERVER: Json = {"name": "github", "status": "connected", "scope": "user", "transport": "http", "tools": 12}
-RULE: Json = {
-    "rule": "Bash(npm test:*)",
-    "behaviour": "allow",
-    "scope": "local",
-    "file": "/home/me/app/.assent/settings.local.json",
-}
-ROSTER: Json = {
-    "sessions": [
-        {
-            "sessionId": "s3k9",
-            "title": "Fix the greeting",
-            "cwd": "/home/me/app",
-            "state": "waiting",
-            "costUsd": 0.0132,
-            "clients": 1,
-            "asks": [{"askId": "a5d1", "title": "Run npm test", "tool": "Bash"}],
-        }
-    ]
-}
-SETTINGS: Json = {
-    "settings": {"model": "claude-sonnet-4-5"},
-    "sources": [{"path": "/home/me/.config/assent/settings.json", "exists": True}],
-    "warnings": [],
-    "value": "claude-sonnet-4-5",
-}
-SENT: Json = {"turnId": "t1", "queued": False}
-SESSIONS: Json = {"sessions": [INFO], "nextCursor": "50"}
+from assent.wire.generate.example_shapes import (
+    ASK,
+    HUNK,
+    INFO,
+    MISSED,
+    PROPOSAL,
+    RANGE,
+    ROSTER,
+    RULE,
+    SENT,
+    SERVER,
+    SESSION,
+    SESSIONS,
+    SETTINGS,
+    USAGE,
+    Json,
+)
 
 _EXAMPLES: dict[str, tuple[Json, Json | None]] = {
     "session/new": (
@@ -181,6 +95,10 @@ _EXAMPLES: dict[str, tuple[Json, Json | None]] = {
         },
     ),
     "session/snip": ({"sessionId": "s3k9", "messageIds": ["u2", "m3"]}, {"snipId": "n1", "tokensFreed": 1840}),
+    "session/trace": (
+        {"sessionId": "s3k9", "turn": 2},
+        {"turns": [{"turn": 2, "steps": 1, "cacheShare": 0.9, "calls": []}], "text": 'Turn 2  "fix it"'},
+    ),
     "session/unsnip": ({"sessionId": "s3k9", "snipId": "n1"}, {}),
     "session/roster": ({}, ROSTER),
     "tool/list": (
@@ -212,6 +130,21 @@ _EXAMPLES: dict[str, tuple[Json, Json | None]] = {
         {"rules": [RULE]},
     ),
     "permission/answer": ({"askId": "a5d1", "decision": "allow", "scope": "session"}, {}),
+    "model/list": (
+        {"cwd": "/home/you/project"},
+        {
+            "models": [
+                {"id": "claude-sonnet-5-5", "name": "Claude Sonnet 5.5", "source": "endpoint"},
+                {"id": "claude-opus-5-5", "name": "Opus", "source": "known"},
+            ],
+            "endpoint": "https://api.anthropic.com",
+            "askedAt": 1794900000.0,
+        },
+    ),
+    "credentials/check": (
+        {"apiKey": "sk-…"},
+        {"verdict": "refused", "endpoint": "https://api.anthropic.com", "detail": "invalid x-api-key"},
+    ),
     "complete": (
         {"text": "look at @gree", "offset": 13},
         {"items": [{"label": "greeter.py", "insertText": "@greeter.py", "kind": "file", "detail": "/home/me/app"}]},
@@ -242,13 +175,39 @@ _EXAMPLES: dict[str, tuple[Json, Json | None]] = {
     "mcp/restart": ({"name": "github"}, {"server": SERVER}),
     "mcp/enable": ({"name": "github"}, {"server": SERVER}),
     "mcp/disable": ({"name": "github"}, {"server": {"name": "github", "status": "disabled"}}),
+    "mcp/show": (
+        {"name": "github"},
+        {
+            "server": SERVER,
+            "tools": [
+                {
+                    "name": "mcp__github__search",
+                    "tool": "search",
+                    "title": "Search",
+                    "description": "Searches issues.",
+                    "tokens": 120,
+                    "heldBack": False,
+                    "hints": ["readOnlyHint"],
+                }
+            ],
+            "prompts": [{"name": "triage", "description": "Sort new issues."}],
+        },
+    ),
     "mcp/signIn": ({"name": "github"}, {"server": SERVER}),
+    "mcp/signOut": ({"name": "github"}, {"server": SERVER}),
     "mcp/approve": ({"name": "github", "hash": "1f2e"}, {"server": SERVER}),
     "agent/list": (
         SESSION,
         {
             "agents": [{"name": "explore", "agentId": "g1", "state": "running", "tokens": 9100, "costUsd": 0.004}],
             "definitions": [{"name": "explore", "description": "Finds things in the code", "source": "built-in"}],
+        },
+    ),
+    "agent/read": (
+        {"sessionId": "s3k9", "agentId": "g1"},
+        {
+            "messages": [{"id": "u1", "role": "user", "content": [{"type": "text", "text": "Find the bug."}]}],
+            "agent": {"name": "explore", "agentId": "g1", "state": "finished", "tokens": 9100, "costUsd": 0.004},
         },
     ),
     "agent/stop": ({"sessionId": "s3k9", "agentId": "g1"}, {"stopped": True}),
@@ -368,6 +327,7 @@ _EXAMPLES: dict[str, tuple[Json, Json | None]] = {
         None,
     ),
     "roster": (ROSTER, None),
+    "missed": (MISSED, None),
 }
 
 EXAMPLES = {f"assent/{name}": example for name, example in _EXAMPLES.items()}

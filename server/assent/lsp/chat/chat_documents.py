@@ -12,11 +12,11 @@ from pathlib import Path
 import msgspec
 
 from assent.editor.documents import Document, DocumentEvent
-from assent.editor.editor import Editor
-from assent.lsp import chat_text
+from assent.editor.editor import EditorSide
 from assent.lsp.background_work import Spawn
-from assent.lsp.chat import Chat, at_end
-from assent.lsp.client import Client
+from assent.lsp.chat import chat_text
+from assent.lsp.chat.document_front import DocumentChat, at_end
+from assent.lsp.client import ConnectedClient
 from assent.lsp.rpc.peer import Peer, RemoteError
 from assent.sessions.hub import Sessions
 from assent.sessions.stream.front import Call, Front
@@ -41,9 +41,9 @@ class ChatDocuments:
     def __init__(
         self,
         peer: Peer,
-        client: Client,
+        client: ConnectedClient,
         *,
-        editor: Editor,
+        editor: EditorSide,
         sessions: Sessions,
         front: Front,
         refresh_lenses: Callable[[], None],
@@ -56,7 +56,7 @@ class ChatDocuments:
         self._front = front
         self._refresh_lenses = refresh_lenses
         self._spawn = spawn
-        self._chats: dict[str, Chat] = {}  # by uri
+        self._chats: dict[str, DocumentChat] = {}  # by uri
         self._last: str | None = None
         editor.documents.listen(self._document_changed)
 
@@ -158,6 +158,12 @@ class ChatDocuments:
         self._show(uri)
         return uri
 
+    def close(self) -> None:
+        """The editor has gone; its conversations go on without their documents."""
+        for chat in self._chats.values():
+            self._sessions.disconnect(chat)
+            chat.close()
+
     # --- inside ------------------------------------------------------------------------------------------------------
 
     async def _send(self, session_id: str, prompt: str, *, front: Front) -> Json:
@@ -170,7 +176,7 @@ class ChatDocuments:
             return [{"title": "Stop", "command": "assent.interrupt", "arguments": [chat.session_id]}]
         return [{"title": "Send", "command": "assent.send", "arguments": [uri]}]
 
-    async def _chat(self, uri: str, document: Document) -> "Chat":
+    async def _chat(self, uri: str, document: Document) -> "DocumentChat":
         """The chat of a document: the one we know, its session resumed, a fork of one open elsewhere, or a new one."""
         wanted = chat_text.session_in(document.text)
         known = self._chats.get(uri)
@@ -181,12 +187,13 @@ class ChatDocuments:
         if wanted is None:
             session_id = (await hub.new(SessionNew(cwd=self._folder(uri)), Call(front=self._front))).session_id
         elif owner is not None and owner.open:
-            session_id = (await hub.fork(SessionFork(wanted), Call())).session_id
+            session_id = (await hub.stored.fork(SessionFork(wanted), Call())).session_id
         else:
             session_id = wanted
         session = await hub.session(session_id)
-        session.join(Call(front=self._front))  # questions of this conversation go to the same person
-        chat = Chat(uri, session_id, editor=self._editor, refresh_lenses=self._refresh_lenses)
+        # Questions of this conversation go to the same person.
+        session.events.join(Call(front=self._front), session.spawn)
+        chat = DocumentChat(uri, session_id, editor=self._editor, refresh_lenses=self._refresh_lenses)
         if known is not None:
             known.close()
         self._chats[uri] = chat
@@ -227,7 +234,7 @@ class ChatDocuments:
         return max(around, key=len) if around else str(Path(path).parent)
 
     def _show(self, uri: str) -> None:
-        """Where the client claims that it can; nobody waits for it to say that it did."""
+        """Show the document if the client claims that it can; the answer is not awaited."""
 
         async def show() -> None:
             with contextlib.suppress(RemoteError):

@@ -2,35 +2,36 @@
 
 from dataclasses import dataclass
 
+from assent.text.attached import fenced
 from assent.types.blocks import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class PromptAction:
     title: str
     kind: str
     prompt: str
 
 
-ACTIONS: dict[str, Action] = {
-    "fix": Action(title="Fix: ", kind="quickfix", prompt="Fix this problem in {place}: {message}"),
-    "explain": Action(title="Explain", kind="refactor", prompt="Explain {place}. Change nothing."),
-    "refactor": Action(
+ACTIONS: dict[str, PromptAction] = {
+    "fix": PromptAction(title="Fix: ", kind="quickfix", prompt="Fix this problem in {place}: {message}"),
+    "explain": PromptAction(title="Explain", kind="refactor", prompt="Explain {place}. Change nothing."),
+    "refactor": PromptAction(
         title="Refactor…",
         kind="refactor.rewrite",
         prompt="Refactor {place} so that it reads better. Keep its behaviour, and keep the change small.",
     ),
-    "tests": Action(
+    "tests": PromptAction(
         title="Write tests",
         kind="refactor",
         prompt="Write tests for {place}, in the style and place this project keeps its tests.",
     ),
-    "document": Action(
+    "document": PromptAction(
         title="Document",
         kind="refactor.rewrite",
         prompt="Document {place} in the style of this project. Change no code.",
     ),
-    "ask": Action(title="Ask about selection", kind="refactor", prompt="{place}: "),
+    "ask": PromptAction(title="Ask about selection", kind="refactor", prompt="{place}: "),
 }
 
 
@@ -50,11 +51,3 @@ def prompt_for(name: str, *, path: str, span: Json, text: str = "", problem: Jso
     words = REFACTOR_AS_ASKED if name == "refactor" and wish else ACTIONS[name].prompt
     prompt = words.format(place=f"@{path} {where}", message=message, wish=wish)
     return f"{prompt}\n\n{fenced(text)}" if text.strip() and name != "ask" else prompt
-
-
-def fenced(text: str) -> str:
-    """Text in a Markdown fence that it cannot close."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text.rstrip()}\n{fence}"

@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assent.lsp.backend import Build
 from assent.lsp.capabilities import initialize_result
-from assent.lsp.client import Client
+from assent.lsp.client import ConnectedClient
 from assent.lsp.early import Opening
 from assent.lsp.rpc import envelope
 from assent.lsp.rpc.envelope import Malformed, Message, Notification, Request, Response
 from assent.lsp.rpc.framing import Frame, FrameDecoder, framed
 from assent.lsp.rpc.peer import Peer, params_object
-from assent.stdio import life, memory
+from assent.stdio import freed_memory, life
 from assent.stdio.background import in_thread
 from assent.stdio.reader import ChunkReader
 from assent.stdio.writer import FrameWriter
@@ -53,19 +53,48 @@ def serve(opening: Opening, build: Build, *, preload: Callable[[], Any], data_di
     from assent.stdio.logs import start_logging
 
     start_logging(data_dir / "logs")
-    life.adopt_orphans()
-    memory.give_back()
+    life.be_an_engine()
+    freed_memory.give_back()
     loop = asyncio.new_event_loop()  # not asyncio.run: that would wait for threads which may never return
-    code = loop.run_until_complete(ServerLoop(opening, build, preload=preload).run())
+    code = loop.run_until_complete(_served(opening, build, preload))
     life.leave(code)
     return code
 
 
+async def _served(opening: Opening, build: Build, preload: Callable[[], Any]) -> int:
+    process = life.Life()
+    end_on_signals(process)
+    reaping = asyncio.create_task(life.reap_orphans())
+    try:
+        return await ServerLoop(opening, build, preload=preload, ending=process).run()
+    finally:
+        reaping.cancel()
+
+
+def end_on_signals(process: life.Life) -> None:
+    for name in ("SIGTERM", "SIGHUP", "SIGINT"):
+        with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
+            asyncio.get_running_loop().add_signal_handler(getattr(signal, name), process.end, name, 0)
+
+
 class ServerLoop:
-    def __init__(self, opening: Opening, build: Build, *, preload: Callable[[], Any]) -> None:
+    """`ending` is the process's for its only connection; one among several has an ending of its own, and leaves
+    nothing behind when it is over (`shared`)."""
+
+    def __init__(
+        self,
+        opening: Opening,
+        build: Build,
+        *,
+        preload: Callable[[], Any],
+        ending: life.Ending,
+        shared: bool = False,
+    ) -> None:
         self._opening = opening
         self._build = build
         self._preload = preload
+        self._life = ending
+        self._shared = shared
         self._decoder = FrameDecoder()
         self._accept: Callable[[Message], None] = self._new  # → _starting → _serving → _ending
         self._held: deque[Request | Notification] = deque()  # until the app is ready
@@ -76,16 +105,13 @@ class ServerLoop:
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
-        self._life = life.Life()
         self._writer = FrameWriter(
             self._opening.outgoing, frame=framed, on_broken=self._client_gone, soon=loop.call_soon
         )
         self._peer = Peer(self._send)
-        self._reader = ChunkReader(self._opening.incoming, loop, on_data=self._received, on_end=self._client_gone)
-        for name in ("SIGTERM", "SIGHUP", "SIGINT"):
-            with contextlib.suppress(NotImplementedError, AttributeError, ValueError):
-                loop.add_signal_handler(getattr(signal, name), self._life.end, name, 0)
-        self._spawn(life.reap_orphans())
+        self._reader = ChunkReader(
+            self._opening.incoming, loop, on_data=self._received, on_end=self._client_gone, stoppable=self._shared
+        )
         if self._opening.initialize is not None:
             self._begin(self._opening.initialize)
         self._received(self._opening.unread)
@@ -93,6 +119,9 @@ class ServerLoop:
         await self._life.over()
         log.info("ending: %s", self._life.reason)
         await self._close()
+        if self._shared:
+            self._reader.stop()
+            self._writer.end()
         return self._life.code
 
     # --- in -------------------------------------------------------------------------------------------------------
@@ -168,7 +197,7 @@ class ServerLoop:
                 self._settle(message)
 
     def _settle(self, message: Response | Malformed) -> None:
-        """The same in every state."""
+        """Messages that are handled alike in every state."""
         if isinstance(message, Malformed):
             self._peer.refuse(message.id, message.error)
         else:
@@ -197,12 +226,14 @@ class ServerLoop:
     def _begin(self, params: Json) -> None:
         """`initialize` has been answered; make the rest ready."""
         self._accept = self._starting
-        client = Client(params)
-        if client.process_id is not None:
+        client = ConnectedClient(params)
+        if self._opening.notice:
+            client.warnings.append({"kind": "host", "text": self._opening.notice, "hint": "`assent doctor` says more."})
+        if client.process_id is not None and not self._shared:  # else its bridge does
             life.watch_parent(client.process_id, lambda: self._life.end("the client's process died"))
         self._spawn(self._make_ready(client))
 
-    async def _make_ready(self, client: Client) -> None:
+    async def _make_ready(self, client: ConnectedClient) -> None:
         try:
             await in_thread(self._load)
             server = await self._start(client)
@@ -222,7 +253,8 @@ class ServerLoop:
             await in_thread(server.app.warm_up)
         except Exception as error:  # it is loaded when it is needed, and fails there if it must
             log.warning("warming up failed", exc_info=error)
-        gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
+        if not self._shared:
+            gc.freeze()  # what is loaded now stays; the collector need not walk it while text streams
 
     def _load(self) -> None:
         gc.disable()  # nothing of what is imported is garbage; a collection would only walk it
@@ -233,7 +265,7 @@ class ServerLoop:
         finally:
             gc.enable()
 
-    async def _start(self, client: Client) -> "BaseServer":
+    async def _start(self, client: ConnectedClient) -> "BaseServer":
         from assent.lsp.base import BaseServer
         from assent.lsp.dispatch import serve_early
         from assent.lsp.registry import server as table

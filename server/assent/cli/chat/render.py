@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Self, TextIO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from assent.text.uris import split
 from assent.text.visible import readable, visible
 from assent.types.blocks import Json
 
@@ -40,16 +41,27 @@ def proposal_diff(proposal: Json, palette: Palette, cwd: Path | None = None) -> 
     """A proposal as a diff a person can read: the file, then each hunk with its first line number."""
     name = path_of(proposal["uri"], cwd)
     lines = [palette.paint("bold", f"  {visible(name)}")]
-    for hunk in proposal["hunks"]:
-        start = hunk["range"]["start"]["line"] + 1
-        lines.append(palette.paint("cyan", f"  @@ line {start}"))
-        lines += [
-            palette.paint("red", f"  - {readable(line)}") for line in _lines(hunk.get("oldDisplay", hunk["oldText"]))
-        ]
-        lines += [
-            palette.paint("green", f"  + {readable(line)}") for line in _lines(hunk.get("newDisplay", hunk["newText"]))
-        ]
-    return lines
+    return [*lines, *(line for hunk in proposal["hunks"] for line in hunk_diff(hunk, palette))]
+
+
+def hunk_diff(hunk: Json, palette: Palette) -> list[str]:
+    start = hunk["range"]["start"]["line"] + 1
+    old, new = _lines(hunk.get("oldDisplay", hunk["oldText"])), _lines(hunk.get("newDisplay", hunk["newText"]))
+    return [
+        palette.paint("cyan", f"  @@ line {start}"),
+        *(palette.paint("red", f"  - {readable(line)}") for line in old),
+        *(palette.paint("green", f"  + {readable(line)}") for line in new),
+    ]
+
+
+def status_line(facts: Json) -> str:
+    """Below the prompt: model, mode, how full the context is, what it has cost."""
+    parts = [visible(str(facts.get("model", ""))), f"mode {facts.get('mode', 'default')}"]
+    if window := facts.get("contextWindow"):
+        parts.append(f"context {100 * facts['contextTokens'] // window} %")
+    if "totalCostUsd" in facts:
+        parts.append(f"${facts['totalCostUsd']:.4f}")
+    return " · ".join(part for part in parts if part)
 
 
 def ask_card(ask: Json, palette: Palette, cwd: Path | None = None) -> list[str]:
@@ -70,15 +82,16 @@ def ask_card(ask: Json, palette: Palette, cwd: Path | None = None) -> list[str]:
     return lines
 
 
-def result_line(result: Json, palette: Palette) -> str:
+def result_line(result: Json, palette: Palette, *, said: str = "") -> str:
+    """How the turn ended. `said` was shown last: an error in the same words is not told twice."""
     usage = result["usage"]
     tokens = sum(count for count in usage.values() if isinstance(count, int))
     steps = result["numTurns"]
     facts = f"{steps} step{'s' if steps != 1 else ''}, {tokens:,} tokens, ${result['totalCostUsd']:.4f}"
     if result["isError"]:
-        return palette.paint(
-            "red", f"✗ {result['terminal']}: {readable(result['result'] or 'the turn failed')} ({facts})"
-        )
+        words = result["result"] or "the turn failed"
+        told = "" if words.strip() == said.strip() else f": {readable(words)}"
+        return palette.paint("red", f"✗ {result['terminal']}{told} ({facts})")
     return palette.paint("dim", f"✓ {result['terminal']} ({facts})")
 
 
@@ -95,9 +108,23 @@ def tool_lines(event: Json, palette: Palette) -> Iterator[str]:
         yield palette.paint("dim", f"    … {len(shown) - 8} more lines")
 
 
+def hook_line(event: Json, palette: Palette) -> str:
+    """What a hook did, where it did something: nothing for one that only looked."""
+    outcome, what = event["outcome"], f"{event['event']} hook"
+    words = visible(event.get("text") or "")
+    if outcome == "running":
+        return palette.paint("dim", f"… {words}")
+    if outcome == "success" and not event.get("changed"):
+        return ""
+    took = f" ({event['durationMs']} ms)" if event.get("durationMs") is not None else ""
+    known = {"success": "changed this", "prevented": "stopped the turn", "timeout": "took too long"}
+    line = f"⚑ {what} {known.get(outcome, outcome)}{took}" + (f": {words}" if words else "")
+    return palette.paint("dim" if outcome == "success" else "yellow", line)
+
+
 def path_of(uri: str, cwd: Path | None = None) -> str:
     """The path a file's URI stands for, short where it is inside `cwd`."""
-    parts = urlsplit(uri)
+    parts = split(uri)
     if parts.scheme != "file":
         return uri
     path = PurePosixPath(unquote(parts.path))

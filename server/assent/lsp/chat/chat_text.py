@@ -14,7 +14,8 @@ the answer, tool calls folded into <details>
 import re
 from typing import Any, cast
 
-from assent.lsp.prompts import fenced
+from assent.text.attached import fenced
+from assent.text.words import nearly_full
 from assent.types.blocks import Json, text_of
 
 _HEADER = re.compile(r"\A\ufeff?<!-- assent session=([0-9A-Za-z_-]{1,64}) -->[ \t]*(?:\r\n|\n|\r|\Z)")
@@ -85,6 +86,8 @@ class Rendering:
                 )
             case "notice" if event.get("level") != "info":
                 return self._paragraph(f"> {_line(str(event.get('text', '')))}")
+            case "compactSoon":
+                return self._paragraph(f"> {_line(nearly_full(event))}")
             case "retrying":
                 return self._paragraph(f"> The model is busy; trying again in {int(event['delayMs']) // 1000} s.")
             case "tombstone" if self._streamed.intersection(cast("list[str]", event.get("blockIds", []))):

@@ -8,21 +8,22 @@ import asyncio
 from collections.abc import Callable
 
 from assent.editor.documents import Document
-from assent.editor.editor import Editor
-from assent.lsp import chat_text
+from assent.editor.editor import EditorSide
+from assent.lsp.chat import chat_text
 from assent.sessions.stream.front import CannotAnswer, FrontFlags
 from assent.sessions.stream.published import Published
 from assent.text.lines import uniform_eol, with_eol
 from assent.text.splices import Splice
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
+from assent.wire.asks import Elicit, PermissionAsk
 
 EDITS_PER_SECOND = 5
 _LABEL = "Assent's answer"
 
 
-class Chat:
-    def __init__(self, uri: str, session_id: str, *, editor: Editor, refresh_lenses: Callable[[], None]) -> None:
+class DocumentChat:
+    def __init__(self, uri: str, session_id: str, *, editor: EditorSide, refresh_lenses: Callable[[], None]) -> None:
         self._editor = editor
         self._refresh_lenses = refresh_lenses
         self.uri = uri
@@ -49,10 +50,10 @@ class Chat:
             self._refresh_lenses()
         self._append(self._rendering.of(event))
 
-    async def ask(self, params: Json) -> Json:
+    async def ask(self, ask: PermissionAsk) -> Json:
         raise CannotAnswer("a document cannot be asked; the editor's own front is")
 
-    async def elicit(self, params: Json) -> Json:
+    async def elicit(self, elicit: Elicit) -> Json:
         raise CannotAnswer("a document cannot be asked; the editor's own front is")
 
     def withdraw(self, request_id: str) -> None:
@@ -107,7 +108,7 @@ class Chat:
             self._waiting = self._waiting[len(text) :]
 
     def _is_in(self, text: str) -> bool:
-        """The editor lost sight of our edit, but there it is."""
+        """Whether the text is in the document although the editor did not confirm the edit."""
         document = self._editor.documents.get(self.uri)
         return document is not None and text.strip() in document.text[-len(text) - 4096 :].replace("\r\n", "\n")
 

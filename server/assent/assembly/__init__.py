@@ -1,0 +1,1 @@
+"""Parts of the program's wiring; `app.py` joins them."""

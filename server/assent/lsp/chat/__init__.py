@@ -1,0 +1,1 @@
+"""Chat documents: `*.assent.md` files as conversations, for any editor."""
