@@ -1,6 +1,6 @@
 /** Reading messages: the words, images and outputs in content blocks, and how they are told. Pure. */
-import type { Json, StoredMessage } from "../src/protocol";
-import type { Block } from "./items";
+import type { Json, PermissionAnswer, StoredMessage } from "../src/protocol";
+import type { AttachedFile, Block } from "./items";
 
 /** Whether a decision is still possible: the server says so. */
 export function isOpen(hunk: { open?: boolean }): boolean {
@@ -27,12 +27,30 @@ const VERBS: Record<string, string> = {
   WebSearch: "Search the web for",
   Task: "Agent:",
   NotebookEdit: "Edit",
+  ExitPlanMode: "Plan",
+  EnterPlanMode: "Start planning",
+  EnterWorktree: "Work in a copy of the repository",
+  ExitWorktree: "Leave the copy of the repository",
+  TodoWrite: "Update the list of tasks",
+  TaskCreate: "Add a task",
+  TaskUpdate: "Update a task",
+  TaskList: "List the tasks",
+  BashOutput: "Read the output of a background command",
+  KillShell: "Stop a background command",
+  Sleep: "Wait",
 };
+const OF_SERVER = /^mcp__(.+?)__/;
 
 /** A call in plain words: what it does instead of what its tool is called. */
 export function humanTitle(tool: string, title: string): string {
   const verb = VERBS[tool];
+  if (OF_SERVER.test(title)) return title.replace(OF_SERVER, "$1: ");
   return verb && (title === tool || title.startsWith(`${tool} `)) ? verb + title.slice(tool.length) : title;
+}
+
+/** What an answer was about, in the line that says how it was answered. */
+export function askedTitle(tool: string, title: string): string {
+  return tool === "ExitPlanMode" ? "the plan" : humanTitle(tool, title || tool);
 }
 
 export function blocksOf(content: string | Block[] | undefined): Block[] {
@@ -45,6 +63,29 @@ export function textIn(blocks: Block[]): string {
     .filter((block) => block["type"] === "text")
     .map((block) => String(block["text"] ?? ""))
     .join("\n");
+}
+
+const ATTACHED = /^The user attached ([^\n]*):\n(`{3,})\n([\s\S]*)\n\2$/;
+/** How the active editor's file is told when nothing in it is selected. */
+const NAMED = /^\S[^\n]* is open in the editor; the cursor is in line \d+\.$/;
+const MENTIONS = /^(?:@(?:"[^"\n]*"|\S+)\s*)+$/;
+
+/** A prompt as its writer sees it: the words, and what came along besides them. */
+export function promptOf(blocks: Block[]): { text: string; attached: AttachedFile[] } {
+  const texts = blocks.filter((block) => block["type"] === "text").map((block) => String(block["text"] ?? ""));
+  const attached: AttachedFile[] = [];
+  const words: string[] = [];
+  texts.forEach((text, at) => {
+    const found = ATTACHED.exec(text);
+    if (found) attached.push({ kind: "context", path: found[1] ?? "", adds: NAMED.test(found[3] ?? "") ? "its name" : lines(found[3] ?? "") });
+    else if (at === 0 || !MENTIONS.test(text)) words.push(text); // files are named again where the server attaches them
+  });
+  return { text: words.join("\n"), attached };
+}
+
+function lines(text: string): string {
+  const number = text.split("\n").filter((line) => line.trim()).length;
+  return number === 0 ? "" : number === 1 ? "one line" : `${number} lines`;
 }
 
 export function outputOf(content: string | Block[] | undefined): { output: string; images: string[] } {
@@ -119,4 +160,9 @@ export function count(tokens: number): string {
 
 export function tail(text: string, length: number): string {
   return text.length <= length ? text : text.slice(text.length - length);
+}
+
+/** The part of an answer that saves rules. One goes back as `rule`, which servers of every version know. */
+export function ruleAnswer(rules: readonly string[]): Pick<PermissionAnswer, "rule" | "rules"> {
+  return rules.length === 1 && rules[0] !== undefined ? { rule: rules[0] } : { rules: [...rules] };
 }

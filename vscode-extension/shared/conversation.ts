@@ -7,7 +7,7 @@
  */
 import type { ShownEvent, StoredMessage } from "../src/protocol";
 import type { Action, Change, ConversationData, Item } from "./items";
-import { addAsk, addUser, answered, putProposal, sendFailed, unqueue } from "./pending";
+import { addAsk, addElicit, addUser, answered, putProposal, sendFailed, unqueue } from "./pending";
 import { applyEvent } from "./sessionEvents";
 import { takeShown } from "./shown";
 import { takeMessage } from "./stored";
@@ -24,6 +24,7 @@ export function emptyConversation(): ConversationData {
     reviews: [],
     proposals: [],
     todos: [],
+    snips: [],
     plan: null,
     usage: null,
     state: "idle",
@@ -95,9 +96,7 @@ export class Conversation {
         addAsk(line, action.ask);
         break;
       case "elicit":
-        if (!this.data.elicits.some((each) => each.elicitId === action.elicit.elicitId)) this.data.elicits.push(action.elicit);
-        else this.data.elicits = this.data.elicits.map((each) => (each.elicitId === action.elicit.elicitId ? action.elicit : each));
-        line.around();
+        addElicit(line, action.elicit);
         break;
       case "withdrawn":
         this.data.asks = this.data.asks.filter((ask) => ask.requestId !== action.requestId);
@@ -134,7 +133,9 @@ export class Conversation {
   }
 
   private older(messages: StoredMessage[], cursor: string | null, shown: ShownEvent[] = []): void {
-    this.line.prepend(Conversation.restored(emptyConversation(), messages, shown).data.items);
+    const earlier = Conversation.restored(emptyConversation(), messages, shown).data;
+    this.line.prepend(earlier.items);
+    this.data.snips = [...earlier.snips.filter((snip) => !this.data.snips.some((each) => each.snipId === snip.snipId)), ...this.data.snips];
     this.data.olderCursor = cursor;
     this.line.around();
   }

@@ -1,5 +1,5 @@
 /** What a conversation is made of, as people see it. Types only. */
-import type { Elicit, Json, Mention, Mode, PermissionAsk, Proposal, SessionEvent, ShownEvent, Status, StoredMessage, Todo, WaitingReview } from "../src/protocol";
+import type { ChangedFile, Elicit, Json, Mention, Mode, PermissionAsk, Proposal, SessionEvent, ShownEvent, Status, StoredMessage, Todo, WaitingReview } from "../src/protocol";
 
 import type { TurnSummary } from "./turnSummary";
 
@@ -20,7 +20,7 @@ export interface UserItem {
 }
 
 export interface AttachedFile {
-  kind: "file" | "folder";
+  kind: "file" | "folder" | "context";
   path: string;
   /** In words: how much of it. */
   adds: string;
@@ -53,6 +53,8 @@ export interface ToolItem {
   progress: string;
   state: ToolState;
   summary: string;
+  /** What an edit did in the end, where the server says so. */
+  changed?: ChangedFile[];
   output: string;
   images: string[];
   durationMs: number;
@@ -73,6 +75,8 @@ export interface AnsweredItem {
   title: string;
   decision: string;
   by: string;
+  /** The editor in which it was answered, where that was another one. */
+  client?: string;
 }
 
 export interface PlanItem {
@@ -89,6 +93,18 @@ export interface NoticeItem {
   detail?: string;
 }
 
+/** A hook that ran: a program of the user's settings at some event. */
+export interface HookItem {
+  kind: "hook";
+  key: string;
+  event: string;
+  outcome: string;
+  durationMs: number;
+  changed: boolean;
+  text: string;
+  exitCode?: number;
+}
+
 export interface EndItem {
   kind: "end";
   key: string;
@@ -99,9 +115,19 @@ export interface EndItem {
   costUsd: number;
   denials: number;
   summary?: TurnSummary;
+  /** The endpoint did not take the key: another one would help. */
+  needsKey?: boolean;
 }
 
-export type Item = UserItem | TextItem | ThinkingItem | ToolItem | AnsweredItem | PlanItem | NoticeItem | EndItem;
+export type Item = UserItem | TextItem | ThinkingItem | ToolItem | AnsweredItem | PlanItem | NoticeItem | HookItem | EndItem;
+
+/** Messages that the model no longer sees. */
+export interface SnipInfo {
+  snipId: string;
+  messageIds: string[];
+  tokensFreed: number;
+  by: "auto" | "model" | "user";
+}
 
 export interface QueuedMessage {
   clientMessageId: string;
@@ -141,6 +167,7 @@ export interface ConversationData {
   reviews: WaitingReview[];
   proposals: Proposal[];
   todos: Todo[];
+  snips: SnipInfo[];
   /** A plan that waits for its approval. */
   plan: string | null;
   usage: UsageInfo | null;
@@ -148,7 +175,7 @@ export interface ConversationData {
   running: boolean;
   interrupted: boolean;
   /** Another window owns it; `refused` once taking it over was tried in vain. */
-  readOnly: { refused: boolean } | null;
+  readOnly: { refused: boolean; reason?: string } | null;
   retrying: Retrying | null;
   model: string;
   mode: Mode;

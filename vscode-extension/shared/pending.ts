@@ -1,7 +1,7 @@
 /** What waits: asks, proposals, a plan, and messages that are sent but not yet said. */
-import type { EditMoved, PermissionAsk, Proposal, WaitingReview } from "../src/protocol";
-import { blocksOf, imagesOf, isOpen, samePrompt, textIn } from "./content";
-import type { Block, Item, QueuedMessage, UserItem } from "./items";
+import type { EditMoved, Elicit, PermissionAsk, Proposal, WaitingReview } from "../src/protocol";
+import { askedTitle, blocksOf, imagesOf, isOpen, promptOf, samePrompt } from "./content";
+import type { Block, Item, QueuedMessage, ToolItem, UserItem } from "./items";
 import type { Timeline } from "./timeline";
 
 export function addAsk(line: Timeline, ask: PermissionAsk): void {
@@ -17,7 +17,31 @@ export function addAsk(line: Timeline, ask: PermissionAsk): void {
   line.around();
 }
 
-export function answered(line: Timeline, id: string, decision: string, by: string): void {
+/** A question for the user. The call that asks it does nothing until it is answered. */
+export function addElicit(line: Timeline, elicit: Elicit): void {
+  const known = line.data.elicits.findIndex((each) => each.elicitId === elicit.elicitId);
+  if (known >= 0) line.data.elicits[known] = elicit;
+  else line.data.elicits.push(elicit);
+  if (elicit.questions) asking(line, "running", "waiting");
+  line.around();
+}
+
+/** Questions of the model itself; which call a form of an MCP server belongs to is not known here. */
+function asking(line: Timeline, from: ToolItem["state"], to: ToolItem["state"]): void {
+  for (const item of line.data.items) {
+    if (item.kind !== "tool" || item.tool !== "AskUserQuestion" || item.state !== from) continue;
+    item.state = to;
+    line.touch(item.key);
+  }
+}
+
+/** What was asked and who answered it, where that was not this window: the question is gone by the time one hears of it. */
+export interface AnsweredElsewhere {
+  title?: string | undefined;
+  client?: string | undefined;
+}
+
+export function answered(line: Timeline, id: string, decision: string, by: string, elsewhere: AnsweredElsewhere = {}): void {
   const ask = line.data.asks.find((each) => each.askId === id);
   const elicit = line.data.elicits.find((each) => each.elicitId === id);
   if (ask) {
@@ -28,9 +52,14 @@ export function answered(line: Timeline, id: string, decision: string, by: strin
       line.touch(item.key);
     }
     if (ask.tool === "ExitPlanMode") keepPlan(line);
-    if (decision) line.add({ kind: "answered", key: line.mint("answered"), title: ask.title || ask.tool, decision, by });
+    if (decision) line.add({ kind: "answered", key: line.mint("answered"), title: askedTitle(ask.tool, ask.title), decision, by });
+  } else if (decision && !elicit && elsewhere.client && elsewhere.title) {
+    line.add({ kind: "answered", key: line.mint("answered"), title: elsewhere.title, decision, by, client: elsewhere.client });
   }
-  if (elicit) line.data.elicits = line.data.elicits.filter((each) => each !== elicit);
+  if (elicit) {
+    line.data.elicits = line.data.elicits.filter((each) => each !== elicit);
+    if (!line.data.elicits.some((each) => each.questions)) asking(line, "waiting", "running");
+  }
   if (line.data.asks.length === 0 && line.data.elicits.length === 0 && line.data.state === "waiting") line.data.state = "running";
   line.around();
 }
@@ -86,12 +115,15 @@ export function putProposal(line: Timeline, proposal: Proposal): void {
   line.around();
 }
 
-/** The same hunks elsewhere: something was typed beside them. */
+/** The same hunks elsewhere: something was typed beside them. It comes at every key, and nothing on the page shows it. */
 export function moveProposal(line: Timeline, moved: EditMoved): void {
-  const known = line.data.proposals.find((each) => each.proposalId === moved.proposalId);
+  const at = line.data.proposals.findIndex((each) => each.proposalId === moved.proposalId);
+  const known = line.data.proposals[at];
   if (!known) return;
   const ranges = new Map(moved.hunks.map((hunk) => [hunk.hunkId, hunk.range]));
-  putProposal(line, { ...known, version: moved.version, hunks: known.hunks.map((hunk) => ({ ...hunk, range: ranges.get(hunk.hunkId) ?? hunk.range })) });
+  const now = { ...known, version: moved.version, hunks: known.hunks.map((hunk) => ({ ...hunk, range: ranges.get(hunk.hunkId) ?? hunk.range })) };
+  line.data.proposals[at] = now;
+  for (const ask of line.data.asks) if (ask.proposal?.proposalId === moved.proposalId) ask.proposal = now;
 }
 
 export function keepPlan(line: Timeline): void {
@@ -136,15 +168,16 @@ export function sendFailed(line: Timeline, clientMessageId: string, text: string
 /** A turn began with these words: ours, whose id we learn now, or someone else's, which we show. */
 export function prompted(line: Timeline, prompt: string | Block[], messageId: string | undefined): void {
   const blocks = blocksOf(prompt);
-  const text = textIn(blocks);
+  const { text, attached } = promptOf(blocks);
   const queued = line.data.queue.find((message) => !message.kept && samePrompt(message.text, text));
   const sent = (item: Item): item is UserItem => item.kind === "user" && !item.messageId && samePrompt(item.text, text);
   if (queued && !line.data.items.some(sent)) dequeue(line, queued.clientMessageId);
   const item = line.data.items.findLast(sent);
   if (item) {
     if (messageId) item.messageId = messageId;
+    if (attached.length > 0 && !item.attached) item.attached = attached;
     line.touch(item.key);
   } else if (messageId && !line.has(messageId) && (text || imagesOf(blocks).length)) {
-    line.add({ kind: "user", key: messageId, text, images: imagesOf(blocks), mentions: [], messageId });
+    line.add({ kind: "user", key: messageId, text, images: imagesOf(blocks), mentions: [], messageId, ...(attached.length ? { attached } : {}) });
   }
 }

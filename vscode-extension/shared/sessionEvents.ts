@@ -1,5 +1,5 @@
 /** The session's events, one by one: what each changes in a conversation. */
-import type { Mode, SessionEvent, TurnResult } from "../src/protocol";
+import type { Hook, Mode, SessionEvent, Snipped, TurnResult } from "../src/protocol";
 import { childEvent } from "./children";
 import { count, jobText, outputOf, tail } from "./content";
 import { addReview, answered, dequeue, endReviews, keepPlan, moveProposal, prompted, putProposal, queued, unqueue } from "./pending";
@@ -9,6 +9,8 @@ import { summaryOf } from "./turnSummary";
 
 const PROGRESS_KEPT = 20_000;
 const TURN_REACH = 400;
+/** How the engine says that the endpoint did not take the key, or that there is none. */
+const KEY_REFUSED = /did not accept the credentials|there are no credentials|could not resolve authentication/i;
 
 export function applyEvent(line: Timeline, params: SessionEvent): void {
   const event = params.event;
@@ -48,13 +50,14 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
     }
     case "toolStarted": {
       const item = line.tool(event.toolUseId, event.tool);
-      Object.assign(item, { tool: event.tool, title: event.title, input: event.input, partialJson: "", state: "running" });
+      const asks = event.tool === "AskUserQuestion" && data.elicits.some((each) => each.questions);
+      Object.assign(item, { tool: event.tool, title: event.title, input: event.input, partialJson: "", state: asks ? "waiting" : "running" });
       line.touch(item.key);
       break;
     }
     case "toolProgress": {
       const item = line.tool(event.toolUseId, "");
-      item.progress = tail(item.progress + event.text, PROGRESS_KEPT);
+      item.progress = tail(event.text, PROGRESS_KEPT); // its last lines as they are now
       line.touch(item.key);
       break;
     }
@@ -63,6 +66,7 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
       item.state = event.isError ? "error" : "done";
       item.summary = event.summary;
       item.durationMs = event.durationMs;
+      if (event.changed) item.changed = event.changed;
       Object.assign(item, outputOf(event.content));
       line.touch(item.key);
       break;
@@ -90,7 +94,7 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
       line.notice("info", `Conversation compacted: ${count(event.tokensBefore)} → ${count(event.tokensAfter)} tokens`, event.summary);
       break;
     case "permissionResolved":
-      answered(line, event.askId, event.decision ?? "", event.by ?? "");
+      answered(line, event.askId, event.decision ?? "", event.by ?? "", { title: event.title || event.tool, client: event.client });
       break;
     case "permissionPending":
     case "elicitationPending":
@@ -122,10 +126,13 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
       data.plan = event.plan;
       break;
     case "hook":
-      if (event.outcome !== "success" || event.text) {
-        const level = event.outcome === "success" ? "info" : "warning";
-        line.notice(level, `${event.event} hook: ${event.outcome}`, event.text);
-      }
+      hookRan(line, event);
+      break;
+    case "snipped":
+      snipped(line, event);
+      break;
+    case "compactSoon":
+      line.notice("info", `The conversation is nearly full (${count(event.tokens)} tokens). At ${count(event.threshold)}, ${String(event.wouldGo)}; /compact does it now.`);
       break;
     case "usage": {
       const { type: _type, ...usage } = event;
@@ -170,6 +177,35 @@ export function applyEvent(line: Timeline, params: SessionEvent): void {
   }
 }
 
+export function hookRan(line: Timeline, event: Hook): void {
+  if (event.outcome === "running") {
+    if (event.text) line.notice("info", event.text);
+    return;
+  }
+  const fenced = (text: string | undefined): string => (text ? `\`\`\`\n${text}\n\`\`\`` : "");
+  const named = event.outcome !== "success" && event.source ? `Named in \`${event.source}\`` : "";
+  line.add({
+    kind: "hook",
+    key: line.mint("hook"),
+    event: event.event,
+    outcome: event.outcome,
+    durationMs: event.durationMs ?? 0,
+    changed: event.changed ?? false,
+    text: [event.text, named, fenced(event.command), fenced(event.output)].filter(Boolean).join("\n\n"),
+    ...(event.exitCode === undefined ? {} : { exitCode: event.exitCode }),
+  });
+}
+
+/** Without messages: what was taken out is back. The rows concerned are drawn again either way. */
+export function snipped(line: Timeline, { snipId, messageIds, tokensFreed, by }: Snipped): void {
+  const before = line.data.snips.filter((each) => each.snipId === snipId).flatMap((each) => each.messageIds);
+  line.data.snips = line.data.snips.filter((each) => each.snipId !== snipId);
+  if (messageIds.length > 0) line.data.snips.push({ snipId, messageIds, tokensFreed, by });
+  const ids = new Set([...before, ...messageIds]);
+  for (const item of line.data.items) if (ids.has(item.key) || (item.kind === "user" && item.messageId !== undefined && ids.has(item.messageId))) line.touch(item.key);
+  line.around();
+}
+
 function finish(line: Timeline, result: TurnResult): void {
   line.closeStreams();
   endReviews(line, () => true);
@@ -204,6 +240,7 @@ export function turnEnd(line: Timeline, result: TurnResult): void {
     costUsd: result.totalCostUsd,
     denials: deniedHere(line, result),
     ...(summary ? { summary } : {}),
+    ...(result.isError && KEY_REFUSED.test(result.result) ? { needsKey: true } : {}),
   });
 }
 

@@ -1,7 +1,8 @@
 /** What was seen between stored messages: a conversation that is opened again shows it where it was. */
 import type { AnyEvent, Json } from "../src/protocol";
+import { askedTitle } from "./content";
 import { keepPlan } from "./pending";
-import { turnEnd } from "./sessionEvents";
+import { hookRan, snipped, turnEnd } from "./sessionEvents";
 import type { Timeline } from "./timeline";
 
 export function takeShown(line: Timeline, stored: Json): void {
@@ -18,6 +19,7 @@ export function takeShown(line: Timeline, stored: Json): void {
       if (item?.kind !== "tool") break;
       item.summary = event.summary ?? "";
       item.durationMs = event.durationMs ?? 0;
+      if (event.changed) item.changed = event.changed;
       break;
     }
     case "planProposed":
@@ -25,11 +27,18 @@ export function takeShown(line: Timeline, stored: Json): void {
       break;
     case "permissionResolved":
       if (event.tool === "ExitPlanMode") keepPlan(line);
-      if (event.decision) line.add({ kind: "answered", key: line.mint("answered"), title: event.title || event.tool || "", decision: event.decision, by: event.by ?? "" });
+      if (event.decision)
+        line.add({ kind: "answered", key: line.mint("answered"), title: askedTitle(event.tool ?? "", event.title ?? ""), decision: event.decision, by: event.by ?? "" });
       break;
     case "turnFinished":
       keepPlan(line);
       turnEnd(line, event.result);
+      break;
+    case "hook":
+      hookRan(line, event);
+      break;
+    case "snipped":
+      snipped(line, event);
       break;
     default:
       break;

@@ -1,7 +1,7 @@
 /** Closed messages: live ones, and those of the stored history. They take the place of what was streamed. */
 import type { Json, StoredMessage } from "../src/protocol";
 import { childEvent } from "./children";
-import { blocksOf, clientId, count, imagesOf, isMeta, outputOf, samePrompt, textIn, titleOf } from "./content";
+import { blocksOf, clientId, count, imagesOf, isMeta, outputOf, promptOf, samePrompt, textIn, titleOf } from "./content";
 import type { Block, UserItem } from "./items";
 import type { Timeline } from "./timeline";
 
@@ -24,18 +24,19 @@ export function takeMessage(line: Timeline, message: StoredMessage, parent = mes
   for (const block of results) toolResult(line, block);
   if (message.kind === "file" || message.kind === "folder") return attach(line, message.kind, blocks);
   if (isMeta(message) || results.length > 0) return;
-  const text = textIn(blocks);
+  const { text, attached } = promptOf(blocks);
   if (line.data.items.some((item) => item.kind === "user" && item.messageId === message.id)) return;
   const images = imagesOf(blocks);
-  if (!text && images.length === 0) return;
+  if (!text && images.length + attached.length === 0) return;
   const waiting = line.data.items.findLast(
     (item): item is UserItem => item.kind === "user" && !item.messageId && (item.clientMessageId === clientId(message) || samePrompt(item.text, text)),
   );
   if (waiting) {
     waiting.messageId = message.id;
+    if (attached.length > 0) waiting.attached = [...attached, ...(waiting.attached ?? [])];
     line.touch(waiting.key);
   } else {
-    line.add({ kind: "user", key: message.id, text, images, mentions: [], messageId: message.id });
+    line.add({ kind: "user", key: message.id, text, images, mentions: [], messageId: message.id, ...(attached.length ? { attached } : {}) });
   }
 }
 
@@ -85,9 +86,9 @@ function attach(line: Timeline, kind: "file" | "folder", blocks: Block[]): void 
   const item = line.data.items.findLast((each) => each.kind === "user");
   const path = /^The user mentioned (.*):$/s.exec(String(blocks[0]?.["text"] ?? ""))?.[1];
   if (item?.kind !== "user" || !path || item.attached?.some((each) => each.path === path)) return;
-  const lines = textIn(blocks.slice(1))
-    .split("\n")
-    .filter((each) => each.trim()).length;
+  const told = textIn(blocks.slice(1)).split("\n");
+  const numbered = told.filter((each) => /^\s*\d+→/.test(each)).length; // what else is said about a file is none of its lines
+  const lines = numbered || told.filter((each) => each.trim()).length;
   const adds = lines === 0 ? "" : kind === "folder" ? `list of ${lines === 1 ? "one file" : `${lines} files`}` : lines === 1 ? "one line" : `${lines} lines`;
   item.attached = [...(item.attached ?? []), { kind, path, adds }];
   line.touch(item.key);

@@ -1,6 +1,6 @@
 /** What a turn did, counted from its tool calls: files with their lines, commands, and whether tests passed. Pure. */
 import { diffArrays } from "diff";
-import type { Json } from "../src/protocol";
+import type { ChangedFile, Json } from "../src/protocol";
 import type { Item, ToolItem } from "./items";
 
 export interface TurnSummary {
@@ -19,17 +19,27 @@ const MOST_CHANGES = 2000;
 export function summaryOf(items: readonly Item[], denied: ReadonlySet<string> = new Set()): TurnSummary | undefined {
   const start = items.findLastIndex((item) => item.kind === "end");
   const calls = items.slice(start + 1).filter((item): item is ToolItem => item.kind === "tool" && !denied.has(item.key));
-  const edits = calls.filter((call) => call.state === "done").flatMap((call) => fragmentsOf(call));
+  const done = calls.filter((call) => call.state === "done");
+  const edits = done.flatMap((call) => changesOf(call));
   const commands = calls.filter((call) => call.tool === "Bash" && (call.state === "done" || call.state === "error"));
   if (edits.length === 0 && commands.length === 0) return undefined;
   const tested = commands.findLast((call) => TESTS.test(textOf(call.input, "command")));
-  const summary: TurnSummary = { files: new Set(edits.map((edit) => edit.path)).size, added: 0, removed: 0, commands: commands.length };
-  for (const { before, after } of edits) {
-    const parts = diffArrays(linesOf(before), linesOf(after), { maxEditLength: MOST_CHANGES });
-    summary.added += parts ? count(parts.filter((part) => part.added)) : linesOf(after).length;
-    summary.removed += parts ? count(parts.filter((part) => part.removed)) : linesOf(before).length;
-  }
+  const sum = (side: "added" | "removed"): number => edits.reduce((lines, edit) => lines + edit[side], 0);
+  const summary: TurnSummary = { files: new Set(edits.map((edit) => edit.path)).size, added: sum("added"), removed: sum("removed"), commands: commands.length };
   return { ...summary, ...(tested ? { tests: tested.state === "done" ? ("passed" as const) : ("failed" as const) } : {}) };
+}
+
+/** As the server counted what was accepted; of an older server, as the call had asked for it. */
+function changesOf(call: ToolItem): ChangedFile[] {
+  if (call.changed) return call.changed;
+  return fragmentsOf(call).map(({ path, before, after }) => {
+    const parts = diffArrays(linesOf(before), linesOf(after), { maxEditLength: MOST_CHANGES });
+    return {
+      path,
+      added: parts ? count(parts.filter((part) => part.added)) : linesOf(after).length,
+      removed: parts ? count(parts.filter((part) => part.removed)) : linesOf(before).length,
+    };
+  });
 }
 
 export function summaryText(summary: TurnSummary): string {

@@ -2,9 +2,11 @@
 import * as vscode from "vscode";
 import type { MentionChip } from "../shared/bridge";
 import type { ChatView } from "./chatView";
+import { gitRepository } from "./git";
 import { METHODS, type Json, type Range, type Sent } from "./protocol";
 import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";
+import { tell } from "./words";
 
 /** A file in the explorer, or a change in the source control list. */
 export type FileRow = vscode.Uri | { resourceUri: vscode.Uri };
@@ -97,7 +99,7 @@ export class Actions {
         await this.sessions.request(METHODS.sessionDelete, { sessionId: session.sessionId });
         this.sessions.forget(session.sessionId);
       } catch (error) {
-        void vscode.window.showWarningMessage(`Assent could not write a commit message. ${explain(error)}`);
+        void tell.warning(`Assent could not write a commit message. ${explain(error)}`);
       }
     });
   }
@@ -110,21 +112,12 @@ export class Actions {
   }
 }
 
-interface GitRepository {
-  rootUri: vscode.Uri;
-  inputBox: { value: string };
-  diff(cached?: boolean): Promise<string>;
-}
-
-function gitRepository(root: vscode.Uri | undefined): GitRepository | undefined {
-  const git = vscode.extensions.getExtension<{ getAPI(version: 1): { repositories: GitRepository[] } }>("vscode.git");
-  const repositories = git?.isActive ? git.exports.getAPI(1).repositories : [];
-  return repositories.find((each) => each.rootUri.toString() === root?.toString()) ?? repositories[0];
-}
-
 function rangeOf(editor: vscode.TextEditor): Range {
   const { selection, document } = editor;
-  const range = selection.isEmpty ? document.lineAt(selection.active.line).range : selection;
+  // A selection that ends before the first letter of a line has nothing of that line.
+  const beyond = selection.end.character === 0 && selection.end.line > selection.start.line;
+  const end = beyond ? document.lineAt(selection.end.line - 1).range.end : selection.end;
+  const range = selection.isEmpty ? document.lineAt(selection.active.line).range : new vscode.Range(selection.start, end);
   return { start: { line: range.start.line, character: range.start.character }, end: { line: range.end.line, character: range.end.character } };
 }
 

@@ -1,33 +1,28 @@
 /** One chat on the screen: a webview, the session it shows, and what the user does there. */
 import * as vscode from "vscode";
-import { count } from "../shared/content";
 import { emptyConversation } from "../shared/conversation";
 import type { Draft, ToHost, ToView } from "../shared/bridge";
+import { chooseAttachment } from "./attaching";
 import { chatPage } from "./chatPage";
 import type { ChatView } from "./chatView";
-import { chipOf, insertCode, openFile, openLink, workspaceImage } from "./editorLinks";
+import { applyPrompt, chipOf, chipOfText, insertCode, openFile, openLink, workspaceImage } from "./editorLinks";
 import type { LiveSession } from "./liveSession";
-import {
-  METHODS,
-  type Completions,
-  type ContextUsage,
-  type Cost,
-  type Forked,
-  type Mention,
-  type Mode,
-  type Rewound,
-  type SessionRewind,
-  type Sessions as SessionPage,
-} from "./protocol";
+import { ConversationHistory } from "./conversationHistory";
+import { chooseModel } from "./modelChoice";
+import { METHODS, type Completions, type ContextUsage, type Cost, type Forked, type Mention, type Mode, type Sessions as SessionPage } from "./protocol";
+import { contextFacts, costFacts } from "./sessionFacts";
 import { explain } from "./sessions";
-import { startingMode } from "./settings";
-
-/** What fills the context, in words. */
-const CONTEXT_PARTS: Record<string, string> = { system: "System prompt", tools: "Tools", memory: "Memory files", messages: "Conversation", free: "Free" };
+import { tell } from "./words";
 
 export interface ChatMessage {
   text: string;
   mentions: Mention[];
+}
+
+/** What the next conversation of a chat shall be like, chosen before there is one. */
+interface Wish {
+  model?: string;
+  mode?: Mode;
 }
 
 export class ChatSurface implements vscode.Disposable {
@@ -38,6 +33,9 @@ export class ChatSurface implements vscode.Disposable {
   private ready = false;
   private readonly early: ToView[] = [];
   private opening: Promise<LiveSession> | undefined;
+  private wish: Wish = {};
+  private choosing: Promise<void> = Promise.resolve();
+  private readonly history: ConversationHistory;
   private restoring: { sessionId: string; opened: Promise<LiveSession> } | undefined;
 
   constructor(
@@ -47,6 +45,7 @@ export class ChatSurface implements vscode.Disposable {
     private readonly reveal: () => void,
     private readonly shows: (session: LiveSession) => void,
   ) {
+    this.history = new ConversationHistory(this, owner.sessions);
     webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(owner.context.extensionUri, "dist", "media")] };
     this.disposables.push(webview.onDidReceiveMessage((message: ToHost) => void this.receive(message)));
     webview.html = chatPage(webview, owner.context.extensionUri, kind);
@@ -66,6 +65,7 @@ export class ChatSurface implements vscode.Disposable {
 
   show(session: LiveSession | undefined): void {
     this.restoring = undefined;
+    this.wish = {};
     this.listening?.dispose();
     this.session = session;
     this.listening =
@@ -81,7 +81,7 @@ export class ChatSurface implements vscode.Disposable {
 
   post(message: ToView): void {
     if (this.ready) void this.webview.postMessage(message);
-    else if (message.type === "insert" || message.type === "focus" || message.type === "showHistory") this.early.push(message);
+    else if (message.type === "insert" || message.type === "focus" || message.type === "showHistory" || message.type === "find") this.early.push(message);
   }
 
   /** The editor drops a page that is out of sight and loads it anew; what is told meanwhile waits for it. */
@@ -106,7 +106,7 @@ export class ChatSurface implements vscode.Disposable {
   async current(): Promise<LiveSession> {
     await this.restoring?.opened.catch(() => undefined);
     if (this.session) return this.session;
-    this.opening ??= this.owner.sessions.create(this.owner.newSessionParams()).finally(() => (this.opening = undefined));
+    this.opening ??= this.owner.sessions.create({ ...this.owner.newSessionParams(), ...this.wish }).finally(() => (this.opening = undefined));
     const session = await this.opening;
     if (!this.session) this.show(session);
     return session;
@@ -124,7 +124,12 @@ export class ChatSurface implements vscode.Disposable {
   private snapshot(): void {
     if (!this.ready) return;
     this.session?.flush();
-    const data = this.session?.data ?? { ...emptyConversation(), sessionId: this.restoring?.sessionId ?? null, mode: startingMode() };
+    const data = this.session?.data ?? {
+      ...emptyConversation(),
+      sessionId: this.restoring?.sessionId ?? null,
+      mode: this.wish.mode ?? this.owner.startingMode(),
+      model: this.wish.model ?? "",
+    };
     this.post({ type: "snapshot", data, serial: this.session?.serial ?? 0 });
   }
 
@@ -139,17 +144,18 @@ export class ChatSurface implements vscode.Disposable {
     } catch (error) {
       const text = explain(error);
       if (this.session) this.session.dispatch({ type: "notice", level: "error", text });
-      else void vscode.window.showErrorMessage(`Assent: ${text}`);
+      else void tell.error(`Assent: ${text}`);
     }
   }
 
   private async handle(message: ToHost): Promise<void> {
-    const { sessions, server, review, diff } = this.owner;
+    const { contexts, sessions, server, review, diff } = this.owner;
     const session = this.session;
     switch (message.type) {
       case "ready":
         this.ready = true;
-        this.post({ type: "surroundings", value: this.owner.surroundings() });
+        this.post({ type: "surroundings", value: this.owner.surroundings(this) });
+        this.post({ type: "active", chip: this.owner.active() });
         this.snapshot();
         for (const each of this.early.splice(0)) this.post(each);
         void server.start();
@@ -158,7 +164,11 @@ export class ChatSurface implements vscode.Disposable {
         this.owner.use(this);
         break;
       case "send":
-        await sessions.send(await this.current(), message);
+        await this.choosing; // what was chosen before the message counts for it
+        await sessions.send(await this.current(), {
+          ...message,
+          mentions: await contexts.resolve([...message.mentions, ...(await contexts.named(message.text, message.mentions))]),
+        });
         break;
       case "stop":
         if (session) await sessions.interrupt(session);
@@ -167,19 +177,17 @@ export class ChatSurface implements vscode.Disposable {
         await sessions.resume(await this.current());
         break;
       case "retry":
-        await this.retry();
+        await this.history.retry();
         break;
       case "resend":
-        await this.resend(message.messageId, message.text);
+        await this.history.resend(message.messageId, message.text, await contexts.resolve(message.mentions));
         break;
       case "rewind":
-        await this.rewind(message.messageId);
+        await this.history.rewind(message.messageId);
         break;
-      case "fork": {
-        if (!session) break;
-        await this.fork(session, message.messageId);
+      case "fork":
+        await this.history.fork(message.messageId);
         break;
-      }
       case "unqueue":
         if (session) await this.unqueue(session, message.clientMessageId, message.edit);
         break;
@@ -198,7 +206,6 @@ export class ChatSurface implements vscode.Disposable {
       case "answerAsk": {
         const ask = sessions.pendingAsks().find((each) => each.askId === message.askId);
         sessions.answerAsk(message.askId, review.withDrafts(ask, message.answer));
-        if (this.session && message.mode) await sessions.goOnIn(this.session, message.mode);
         break;
       }
       case "answerElicit":
@@ -255,9 +262,12 @@ export class ChatSurface implements vscode.Disposable {
       case "insertCode":
         await insertCode(message.text);
         break;
-      case "applyCode":
-        await this.applyCode(message.text);
+      case "applyCode": {
+        const prompt = applyPrompt(message.text);
+        if (prompt) await this.send(prompt);
+        else void vscode.window.showInformationMessage("Assent: open the file this code belongs to first.");
         break;
+      }
       case "openLink":
         await openLink(message.link);
         break;
@@ -271,6 +281,21 @@ export class ChatSurface implements vscode.Disposable {
         break;
       case "dropped":
         this.post({ type: "insert", text: "", mentions: message.uris.flatMap(chipOf), replace: false });
+        break;
+      case "attach": {
+        const chosen = await chooseAttachment(contexts);
+        if (chosen) this.post({ type: "insert", replace: false, ...chosen });
+        this.post({ type: "focus" });
+        break;
+      }
+      case "snip":
+        await this.history.snip(message.messageIds);
+        break;
+      case "unsnip":
+        if (session) await sessions.request(METHODS.sessionUnsnip, { sessionId: session.sessionId, snipId: message.snipId });
+        break;
+      case "toBackground":
+        if (this.session) await this.owner.sessions.request(METHODS.jobBackground, { sessionId: this.session.sessionId, toolUseId: message.toolUseId });
         break;
       case "command":
         if (message.command.startsWith("assent.")) await vscode.commands.executeCommand(message.command);
@@ -287,10 +312,15 @@ export class ChatSurface implements vscode.Disposable {
 
   private async complete(message: Extract<ToHost, { type: "complete" }>): Promise<void> {
     const { text, offset, requestId } = message;
-    const found = await this.owner.sessions
-      .request<Completions>(METHODS.complete, { text, offset, ...(this.session ? { sessionId: this.session.sessionId } : {}) })
-      .catch(() => ({ items: [] }));
-    this.post({ type: "completions", requestId, items: found.items });
+    const query = /(?:^|\s)@([^\s@]*)$/.exec(text.slice(0, offset))?.[1];
+    const { contexts, sessions } = this.owner;
+    const files = sessions.request<Completions>(METHODS.complete, { text, offset, ...(this.session ? { sessionId: this.session.sessionId } : {}) }).catch(() => ({ items: [] }));
+    const own = query === undefined ? [] : await contexts.offers(query);
+    const { items } = await files;
+    // Nothing is called like this: perhaps something in a file is.
+    const more = query && own.length + items.length === 0 ? await contexts.symbols(query) : [];
+    const known = new Set(own.map((each) => each.insertText));
+    this.post({ type: "completions", requestId, items: [...own, ...items.filter((each) => !known.has(each.insertText)), ...more] });
   }
 
   private async list(message: Extract<ToHost, { type: "sessions" }>): Promise<void> {
@@ -321,117 +351,41 @@ export class ChatSurface implements vscode.Disposable {
   }
 
   private async configure(model: string | undefined, mode: Mode | undefined): Promise<void> {
-    const chosen = model === "…" ? (await vscode.window.showInputBox({ title: "Model", prompt: "The model's full name" }))?.trim() : model;
+    const chosen = model === "…" ? await chooseModel((method, params) => this.owner.sessions.request(method, params)) : model;
     if (!chosen && !mode) return;
+    const change = { ...(chosen ? { model: chosen } : {}), ...(mode ? { mode } : {}) };
+    const done = this.choosing.then(() => this.change(change));
+    this.choosing = done.catch(() => undefined); // its failure is told by whoever chose
     if (chosen) await this.owner.remember(chosen);
-    const session = await this.current();
-    await this.owner.sessions.configure(session, { ...(chosen ? { model: chosen } : {}), ...(mode ? { mode } : {}) });
+    if (mode) await this.owner.keepMode(mode);
+    await done;
   }
 
-  private async retry(): Promise<void> {
-    if (this.session?.data.interrupted && this.session.cutAt) return this.owner.sessions.retry(this.session);
-    const last = this.session?.data.items.findLast((item) => item.kind === "user");
-    if (last?.kind !== "user") return;
-    if (last.messageId) await this.resend(last.messageId, last.text);
-    else await this.owner.sessions.send(await this.current(), { text: last.text, images: last.images, mentions: last.mentions, whenBusy: "queue" });
-  }
-
-  private async resend(messageId: string, text: string): Promise<void> {
-    const session = this.session;
-    if (!session) return;
-    const old = session.data.items.find((item) => item.kind === "user" && item.messageId === messageId);
-    const images = old?.kind === "user" ? old.images : [];
-    if (session.data.running) await this.owner.sessions.interrupt(session);
-    const probe = await this.probe(session, messageId);
-    const changed = probe.files.length + probe.conflicts.length > 0;
-    const restore = changed ? await this.askRestore(probe, "Send again from here", false) : "conversation";
-    if (!restore) return void this.post({ type: "insert", text, mentions: [], replace: !this.hasDraft });
-    await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore });
-    session.dispatch({ type: "truncated", messageId });
-    await this.owner.sessions.send(session, { text, images, mentions: [], whenBusy: "queue" });
+  private async change(change: Wish): Promise<void> {
+    await (this.restoring?.opened ?? this.opening)?.catch(() => undefined);
+    if (this.session) return this.owner.sessions.configure(this.session, change);
+    this.wish = { ...this.wish, ...change };
+    this.snapshot();
   }
 
   private async unqueue(session: LiveSession, clientMessageId: string, edit: boolean): Promise<void> {
     const message = session.data.queue.find((each) => each.clientMessageId === clientMessageId);
     if (!(await this.owner.sessions.unqueue(session, clientMessageId))) throw new Error("It is too late to take this message back: its turn has come.");
     if (!edit || !message) return;
-    const mentions = message.mentions.flatMap((mention) => chipOf(mention.uri).map((chip) => ({ ...chip, ...mention })));
+    const mentions = message.mentions.flatMap((mention) => (mention.text === undefined ? chipOf(mention.uri).map((chip) => ({ ...chip, ...mention })) : [chipOfText(mention)]));
     this.post({ type: "insert", text: message.text, mentions, images: message.images, replace: !this.hasDraft });
-    this.post({ type: "focus" });
-  }
-
-  private async rewind(messageId: string): Promise<void> {
-    const session = this.session;
-    if (!session) return;
-    const restore = await this.askRestore(await this.probe(session, messageId), "Rewind to before this message", true);
-    if (!restore) return;
-    const prompt = session.data.items.find((item) => item.kind === "user" && item.messageId === messageId);
-    await this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore });
-    if (restore === "code") return;
-    session.dispatch({ type: "truncated", messageId });
-    // Whoever goes back usually wants to say it differently.
-    if (prompt?.kind === "user" && !this.hasDraft) this.post({ type: "insert", text: prompt.text, mentions: [], replace: true });
-  }
-
-  /** What going back would do to the files. */
-  private probe(session: LiveSession, messageId: string): Promise<Rewound> {
-    return this.owner.sessions.request<Rewound>(METHODS.sessionRewind, { sessionId: session.sessionId, messageId, restore: "both", dryRun: true });
-  }
-
-  /** Asks what should go back; undefined when the user thinks better of it. */
-  private async askRestore(probe: Rewound, title: string, filesOnly: boolean): Promise<SessionRewind["restore"] | undefined> {
-    const files = probe.files.map((file) => `${file.change} ${vscode.workspace.asRelativePath(file.path)}`).join(", ");
-    const detail = files || "No files were changed since.";
-    const options: { label: string; restore: SessionRewind["restore"]; detail: string }[] = [
-      { label: "Conversation and files", restore: "both", detail },
-      { label: "Conversation only", restore: "conversation", detail: "Files stay as they are." },
-      ...(filesOnly ? [{ label: "Files only", restore: "code" as const, detail }] : []),
-    ];
-    const placeHolder = probe.conflicts.length ? `${probe.conflicts.length} files changed since by someone else will be left alone` : "What should be restored?";
-    return (await vscode.window.showQuickPick(options, { title, placeHolder }))?.restore;
-  }
-
-  /** A conversation of its own up to before this message, with its words in the box, to be said differently. */
-  private async fork(session: LiveSession, messageId: string): Promise<void> {
-    const prompt = session.data.items.find((item) => item.kind === "user" && item.messageId === messageId);
-    const forked = await this.owner.sessions.request<Forked>(METHODS.sessionFork, { sessionId: session.sessionId, messageId, before: true });
-    this.show(await this.owner.sessions.open(forked.sessionId));
-    if (prompt?.kind === "user") this.post({ type: "insert", text: prompt.text, mentions: [], images: prompt.images, replace: !this.hasDraft });
     this.post({ type: "focus" });
   }
 
   private async context(): Promise<void> {
     if (!this.session) return;
     const usage = await this.owner.sessions.request<ContextUsage>(METHODS.sessionContext, { sessionId: this.session.sessionId });
-    const rows = Object.entries(usage.tokens)
-      .filter(([, tokens]) => tokens > 0)
-      .map(([name, tokens]) => ({ label: CONTEXT_PARTS[name] ?? name, value: count(tokens), share: tokens / Math.max(1, usage.window) }));
-    this.post({
-      type: "facts",
-      title: `Context: ${count(usage.used)} of ${count(usage.window)} tokens`,
-      rows,
-      note: `Compacts by itself at ${count(usage.autoCompactAt)} tokens; /compact does it now.`,
-    });
+    this.post(contextFacts(usage));
   }
 
   private async cost(): Promise<void> {
     if (!this.session) return;
     const cost = await this.owner.sessions.request<Cost>(METHODS.sessionCost, { sessionId: this.session.sessionId });
-    const rows = cost.models.map((model) => ({ label: String(model["model"] ?? ""), value: `$${Number(model["costUsd"] ?? 0).toFixed(4)}` }));
-    this.post({ type: "facts", title: `Cost: $${cost.totalCostUsd.toFixed(4)}`, rows, note: `${Math.round(cost.cacheShare * 100)} % of the input came from the cache.` });
-  }
-
-  /** Code from an answer goes through the agent, so that it lands as a reviewed edit where it belongs. */
-  private async applyCode(code: string): Promise<void> {
-    const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
-    if (!editor) {
-      void vscode.window.showInformationMessage("Assent: open the file this code belongs to first.");
-      return;
-    }
-    const fence = "`".repeat(Math.max(3, ...[...code.matchAll(/`+/g)].map((run) => run[0].length + 1)));
-    await this.send({
-      text: `Apply this code to ${vscode.workspace.asRelativePath(editor.document.uri)}:\n\n${fence}\n${code}\n${fence}`,
-      mentions: [{ uri: editor.document.uri.toString() }],
-    });
+    this.post(costFacts(cost));
   }
 }

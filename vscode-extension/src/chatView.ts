@@ -1,18 +1,24 @@
 /** The chat's places: the side bar and editor tabs. Makes the surfaces, knows which was used last, restores them. */
 import * as path from "node:path";
 import * as vscode from "vscode";
-import type { MentionChip, ToView } from "../shared/bridge";
+import type { Banner, MentionChip, ToView } from "../shared/bridge";
 import { ChatSurface, type ChatMessage } from "./chatSurface";
+import { activeChip, type ContextSources } from "./contextSources";
+import type { Ideas } from "./ideas";
 import type { LiveSession } from "./liveSession";
-import type { Json } from "./protocol";
+import type { Json, Mode } from "./protocol";
 import type { Review } from "./review";
 import type { ReviewDiff } from "./reviewDiff";
 import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";
-import { setting, startingMode } from "./settings";
+import { setting, startingMode, WIDE_MODES } from "./settings";
+import { tell } from "./words";
 
 const SIDEBAR_SESSION = "assent.sidebarSession";
 const RECENT_MODELS = "assent.recentModels";
+const LAST_MODE = "assent.lastMode";
+const ACTIVE_MS = 120;
+const LONGEST_NAME = 60;
 
 export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer<{ sessionId?: string }>, vscode.Disposable {
   private sidebar: { view: vscode.WebviewView; surface: ChatSurface } | undefined;
@@ -33,20 +39,34 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     readonly sessions: Sessions,
     readonly review: Review,
     readonly diff: ReviewDiff,
+    readonly contexts: ContextSources,
+    private readonly ideas: Ideas,
   ) {
     this.disposables.push(
+      ideas.onDidChange(() => this.tellSurroundings()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.looksElsewhere()),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+        if (textEditor === vscode.window.activeTextEditor) this.looksElsewhere();
+      }),
+      vscode.window.tabGroups.onDidChangeTabs(() => this.looksElsewhere()),
       this.hid,
       this.showed,
       vscode.window.registerWebviewViewProvider("assent.chat", this),
       vscode.window.registerWebviewPanelSerializer("assent.chatTab", this),
       server.onDidChange(() => this.tellSurroundings()),
-      sessions.onWaiting(() => this.badge()),
+      sessions.onWaiting(() => {
+        this.badge();
+        this.tellSurroundings();
+      }),
       sessions.onEvent(({ session, params }) => {
-        if (params.event.type !== "turnStarted") return;
+        if (params.event.type !== "turnStarted" && params.event.type !== "turnFinished") return;
         for (const [panel, surface] of this.tabs) if (surface.session === session) panel.title = titleOf(session);
+        this.nameView();
       }),
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration("assent")) this.tellSurroundings();
+        if (!event.affectsConfiguration("assent")) return;
+        this.tellSurroundings();
+        this.looksElsewhere();
       }),
     );
   }
@@ -112,12 +132,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
     surface.focus();
   }
 
-  async showSession(sessionId: string): Promise<void> {
+  /** Shows a conversation, at this row of it when one is named. */
+  async showSession(sessionId: string, key?: string): Promise<void> {
     const shown = [this.sidebar?.surface, ...this.tabs.values()].find((surface) => surface?.session?.sessionId === sessionId);
-    if (shown) return shown.focus();
-    const surface = await this.surface();
-    surface.show(await this.sessions.open(sessionId));
+    const surface = shown ?? (await this.surface());
+    if (!shown) surface.show(await this.sessions.open(sessionId));
     surface.focus();
+    if (key) surface.post({ type: "reveal", key });
   }
 
   async newChat(): Promise<void> {
@@ -139,7 +160,16 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   /** Told by a chat when it shows another conversation. */
   shown(): void {
+    this.tellSurroundings();
+    this.nameView();
     this.showed.fire();
+  }
+
+  /** The conversation's name stands beside the view's. */
+  private nameView(): void {
+    if (!this.sidebar) return;
+    const { session } = this.sidebar.surface;
+    this.sidebar.view.description = session ? titleOf(session, LONGEST_NAME) : "";
   }
 
   use(surface: ChatSurface | undefined): void {
@@ -159,19 +189,67 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
 
   newSessionParams(): Json {
     const model = setting("model", "");
-    return { ...(model ? { model } : {}), mode: startingMode() };
+    return { ...(model ? { model } : {}), mode: this.startingMode() };
   }
 
-  surroundings(): Extract<ToView, { type: "surroundings" }>["value"] {
+  /** The mode that was chosen here last, else the one of the settings. Asking about nothing is never kept. */
+  startingMode(): Mode {
+    return this.context.workspaceState.get<Mode>(LAST_MODE) ?? startingMode();
+  }
+
+  async keepMode(mode: Mode): Promise<void> {
+    await this.context.workspaceState.update(LAST_MODE, mode === "bypassPermissions" ? undefined : mode);
+    this.tellSurroundings();
+  }
+
+  /** The editor one looks at. A chat in a tab takes its place as the active one, and then the last one is still meant. */
+  active(): MentionChip | null {
+    if (!setting("chat.activeEditor", true)) return null;
+    const editor = vscode.window.activeTextEditor;
+    if (editor) this.lastEditor = editor;
+    const open = this.lastEditor && vscode.window.visibleTextEditors.includes(this.lastEditor) ? this.lastEditor : undefined;
+    return (open && activeChip(open)) ?? null;
+  }
+  private lastEditor: vscode.TextEditor | undefined;
+
+  private looksElsewhere(): void {
+    clearTimeout(this.looking);
+    this.looking = setTimeout(() => {
+      const chip = this.active();
+      for (const surface of [this.sidebar?.surface, ...this.tabs.values()]) surface?.post({ type: "active", chip });
+    }, ACTIVE_MS);
+  }
+  private looking: NodeJS.Timeout | undefined;
+
+  async find(): Promise<void> {
+    const surface = await this.surface();
+    surface.focus();
+    surface.post({ type: "find" });
+  }
+
+  /** What waits for the user in another conversation than the one that a chat shows, and the way there. */
+  private elsewhere(surface: ChatSurface): Banner[] {
+    const waiting = [...this.sessions.pendingAsks(), ...this.sessions.pendingElicits(), ...this.sessions.pendingReviews()];
+    const others = new Set(waiting.map((each) => each.sessionId).filter((sessionId) => sessionId !== surface.session?.sessionId));
+    const first = this.sessions.all().find((session) => others.has(session.sessionId));
+    if (!first) return [];
+    const more = others.size > 1 ? ` So do ${others.size - 1} more.` : "";
+    return [{ kind: "info", text: `“${titleOf(first)}” waits for you in another chat.${more}`, command: "assent.showWaiting", label: "Show" }];
+  }
+
+  surroundings(surface: ChatSurface): Extract<ToView, { type: "surroundings" }>["value"] {
     const models = [setting("model", ""), ...this.context.globalState.get<string[]>(RECENT_MODELS, []), this.server.status?.model ?? ""].filter(Boolean);
     return {
       server: this.server.panel,
-      banners: this.server.banners(),
+      banners: [...this.elsewhere(surface), ...this.server.banners()],
       models: [...new Set(models)],
       model: this.server.status?.model ?? "",
       roots: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath + path.sep),
       showThinking: setting("chat.showThinking", false),
       sendWithEnter: setting("chat.sendWithEnter", true),
+      // Before the server has said which model is at hand, nothing is known to work.
+      ideas: this.server.status ? this.ideas.list(this.server.status.offline) : [],
+      keptMode: WIDE_MODES.includes(this.startingMode()) && this.startingMode() !== startingMode() ? this.startingMode() : null,
     };
   }
 
@@ -186,6 +264,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   dispose(): void {
+    clearTimeout(this.looking);
     for (const [panel, surface] of this.tabs) {
       surface.dispose();
       panel.dispose();
@@ -228,7 +307,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
       await this.sessions.outlast(await opened);
     } catch (error) {
       this.server.log.warn(`could not restore ${sessionId}: ${explain(error)}`);
-      void vscode.window.showWarningMessage(`Assent could not open the last conversation. ${explain(error)}`, "History").then((chosen) => chosen && this.showHistory());
+      void tell.warning(`Assent could not open the last conversation. ${explain(error)}`, "History").then((chosen) => (chosen ? this.showHistory() : undefined));
     }
   }
 
@@ -240,14 +319,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   private tellSurroundings(): void {
-    const value = this.surroundings();
-    for (const surface of [this.sidebar?.surface, ...this.tabs.values()]) surface?.post({ type: "surroundings", value });
+    for (const surface of [this.sidebar?.surface, ...this.tabs.values()]) surface?.post({ type: "surroundings", value: this.surroundings(surface) });
   }
 }
 
 /** A conversation's name, or its first words. */
-function titleOf(session: LiveSession): string {
+function titleOf(session: LiveSession, longest = 32): string {
   const first = session.data.items.find((item) => item.kind === "user");
   const words = session.data.title || (first?.kind === "user" ? first.text.replace(/\s+/g, " ").trim() : "");
-  return words.length > 32 ? `${words.slice(0, 30)}…` : words || "Assent";
+  return words.length > longest ? `${words.slice(0, longest - 2)}…` : words || "Assent";
 }

@@ -47,6 +47,7 @@ export class ContextKeys implements vscode.Disposable {
     this.set("assent.hasChat", this.chat.currentSession() !== undefined);
     this.set("assent.waiting", this.waiting.count() > 0);
     this.set("assent.hasHunks", paths.length > 0);
+    this.set("assent.canUndo", this.review.canUndo);
     this.set("assent.hunkPaths", [...new Set(paths)]);
     // In the editor of several diffs the workbench names no resource.
     this.set("assent.inAllChanges", vscode.window.activeTextEditor?.document.uri.scheme === REVIEW);

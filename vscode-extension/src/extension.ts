@@ -4,7 +4,10 @@ import { Actions, isActionData } from "./actions";
 import { ChatView } from "./chatView";
 import { registerCommands } from "./commands";
 import { ContextKeys } from "./contextKeys";
+import { ContextSources } from "./contextSources";
 import { EditorQueries } from "./editorQueries";
+import { FirstSteps } from "./firstSteps";
+import { Ideas } from "./ideas";
 import { Review } from "./review";
 import { ReviewDiff } from "./reviewDiff";
 import { ReviewHints } from "./reviewHints";
@@ -15,7 +18,9 @@ import { Secrets } from "./secrets";
 import { ServerProcess } from "./serverProcess";
 import { Sessions } from "./sessions";
 import { editorSettings } from "./settings";
+import { SetupActions } from "./setupActions";
 import { SetupTree } from "./setupTree";
+import { ShownText } from "./shownText";
 import { StatusBar } from "./statusBar";
 import { Waiting } from "./waiting";
 
@@ -40,11 +45,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const diff = new ReviewDiff(review, text);
   const hints = new ReviewHints(review);
   const tree = new ReviewTree(review);
-  const setup = new SetupTree(server);
-  const chat = new ChatView(context, server, sessions, review, diff);
+  const setup = new SetupTree(server, sessions);
+  const texts = new ShownText();
+  const contexts = new ContextSources();
+  const ideas = new Ideas();
+  const chat = new ChatView(context, server, sessions, review, diff, contexts, ideas);
   const waiting = new Waiting(sessions, chat, review, diff);
   const actions = new Actions(server, sessions, chat);
-  const statusBar = new StatusBar(server, sessions, review);
+  const steps = new FirstSteps(context.globalState, server, sessions, review);
+  const statusBar = new StatusBar(server, sessions, review, chat);
   context.subscriptions.push(
     server,
     sessions,
@@ -54,12 +63,30 @@ export function activate(context: vscode.ExtensionContext): void {
     hints,
     setup,
     tree,
+    texts,
+    contexts,
+    ideas,
     chat,
     waiting,
     statusBar,
+    steps,
     new ContextKeys(sessions, chat, review, waiting),
     new ReviewMemory(context.workspaceState, sessions, review, server),
-    registerCommands({ context, server, sessions, chat, review, text, diff, waiting, actions, secrets, setup }),
+    registerCommands({
+      context,
+      server,
+      sessions,
+      chat,
+      review,
+      text,
+      diff,
+      waiting,
+      actions,
+      secrets,
+      setup,
+      setupActions: new SetupActions(sessions, chat, setup, texts),
+      steps,
+    }),
   );
   void server.start();
 }

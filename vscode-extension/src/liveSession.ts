@@ -1,11 +1,10 @@
 /** One conversation as this window follows it: its state, and what happened to it, for every view that shows it. */
 import * as vscode from "vscode";
-import { blocksOf, imagesOf, textIn } from "../shared/content";
+import { blocksOf, imagesOf, promptOf } from "../shared/content";
 import { Conversation, emptyConversation } from "../shared/conversation";
 import type { Action, QueuedMessage } from "../shared/items";
+import { ActionBatch } from "./actionBatch";
 import type { Attached, Mode, WaitingMessage } from "./protocol";
-
-const FLUSH_MS = 16;
 
 export class LiveSession implements vscode.Disposable {
   conversation: Conversation;
@@ -14,8 +13,10 @@ export class LiveSession implements vscode.Disposable {
   serial = 0;
   /** The prompt of a turn that was cut off by a crash or a reload. */
   cutAt: string | undefined;
-  private batch: Action[] = [];
-  private timer: NodeJS.Timeout | undefined;
+  private readonly batch = new ActionBatch((actions) => {
+    this.serial += 1;
+    this.acted.fire({ actions, serial: this.serial });
+  });
   private readonly acted = new vscode.EventEmitter<{ actions: Action[]; serial: number }>();
   private readonly replaced = new vscode.EventEmitter<void>();
   /** What happened since the last time, in order; a view that applies it has the same state. */
@@ -35,23 +36,16 @@ export class LiveSession implements vscode.Disposable {
 
   dispatch(action: Action): void {
     this.conversation.apply(action);
-    this.batch.push(action);
-    this.timer ??= setTimeout(() => this.flush(), FLUSH_MS);
+    this.batch.add(action);
   }
 
   flush(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    if (this.batch.length === 0) return;
-    const actions = this.batch;
-    this.batch = [];
-    this.serial += 1;
-    this.acted.fire({ actions, serial: this.serial });
+    this.batch.flush();
   }
 
   /** State as the server gave it on attaching; pending questions come again as requests. */
   reset(attached: Attached): void {
-    this.batch = [];
+    this.batch.drop();
     const data = emptyConversation();
     Object.assign(data, {
       sessionId: this.sessionId,
@@ -65,7 +59,7 @@ export class LiveSession implements vscode.Disposable {
       state: attached.state ?? (attached.running ? "running" : "idle"),
       reviews: attached.pendingReviews ?? [],
       olderCursor: attached.nextCursor ?? null,
-      readOnly: attached.readOnly ? { refused: false } : null,
+      readOnly: attached.readOnly ? { refused: false, ...(attached.readOnlyReason ? { reason: attached.readOnlyReason } : {}) } : null,
       queue: (attached.queue ?? []).map(waiting),
     });
     this.conversation = Conversation.restored(data, attached.messages, attached.shown);
@@ -76,7 +70,7 @@ export class LiveSession implements vscode.Disposable {
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
+    this.batch.drop();
     this.acted.dispose();
     this.replaced.dispose();
   }
@@ -85,5 +79,5 @@ export class LiveSession implements vscode.Disposable {
 /** A message that waited when we came; its words as the user typed them. */
 function waiting({ clientMessageId, prompt, steer, kept }: WaitingMessage): QueuedMessage {
   const blocks = blocksOf(prompt);
-  return { clientMessageId, text: textIn(blocks), images: imagesOf(blocks), mentions: [], steer, ...(kept ? { kept } : {}) };
+  return { clientMessageId, text: promptOf(blocks).text, images: imagesOf(blocks), mentions: [], steer, ...(kept ? { kept } : {}) };
 }

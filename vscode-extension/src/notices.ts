@@ -19,6 +19,7 @@ export interface Waiting {
 }
 
 const LONGEST = 160;
+const MOST_MISSED = 3;
 
 export class Notices {
   private readonly told = new Set<string>();
@@ -35,6 +36,12 @@ export class Notices {
       this.told.add(id);
       this.sight.say(short(text), sessionId);
     }
+  }
+
+  /** What went on while no window was open, each with its own sentence. More than a few are in the list of sessions. */
+  missed(all: { sessionId: string; text?: string | null }[]): void {
+    const unseen = all.filter(({ sessionId }) => this.sight.wanted("waiting") && !this.sight.shown(sessionId));
+    for (const { sessionId, text } of unseen.slice(0, MOST_MISSED)) this.sight.say(short(text ?? "A session went on while no window was open."), sessionId);
   }
 
   /** A turn has ended. Only someone in another window hears of it: in this one the status bar says it. */

@@ -4,7 +4,7 @@
  * A PATH may name folders of the workspace (`node_modules/.bin`, `./bin`, an empty entry), also through links, and then
  * whoever prepared the folder decides what `python3` is. Such entries do not count here. Not aware of VS Code.
  */
-import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import * as path from "node:path";
 
@@ -15,7 +15,7 @@ export function findProgram(name: string, search: string, workspace: readonly st
   if (path.isAbsolute(name)) return name;
   if (name.includes("/") || name.includes(path.sep)) return undefined;
   // A folder that holds the home is the user's own, and so are the programs in it.
-  const folders = workspace.flatMap((folder) => [path.normalize(folder), real(folder)]).filter((folder) => !under(home, folder));
+  const folders = workspace.flatMap((folder) => [path.normalize(folder), real(folder), repository(real(folder), home)]).filter((folder) => !under(home, folder));
   const endings = platform === "win32" ? [".exe", ".com"] : [""];
   for (const entry of search.split(path.delimiter)) {
     if (!path.isAbsolute(entry) || leadsInto(entry, folders)) continue;
@@ -30,6 +30,15 @@ export function findProgram(name: string, search: string, workspace: readonly st
 /** The environment without the variables that tell Python where its modules are. */
 export function withoutPython(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith("PYTHON")));
+}
+
+/** The git repository around a folder, which the same people prepared; or the folder. */
+function repository(folder: string, home: string): string {
+  for (let here = folder; !under(home, here); here = path.dirname(here)) {
+    if (existsSync(path.join(here, ".git"))) return here;
+    if (path.dirname(here) === here) break;
+  }
+  return folder;
 }
 
 function leadsInto(file: string, folders: readonly string[]): boolean {

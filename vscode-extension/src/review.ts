@@ -20,6 +20,7 @@ import {
 } from "./protocol";
 import { compare, oneAfterTheOther, openHunks, pendingHunks, shiftRange } from "./reviewModel";
 import { explain, type Sessions } from "./sessions";
+import { tell } from "./words";
 
 export interface OpenHunk {
   proposal: Proposal;
@@ -32,22 +33,43 @@ export interface Drafts {
   draftOf(hunkId: string): string | undefined;
 }
 
+/** Decisions that were made at once, and can be taken back at once. */
+interface Made {
+  proposalId: string;
+  hunkIds: string[];
+}
+
+const REMEMBERED = 50;
+const PAUSE_MS = 400;
+
 export class Review implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   /** Where hunks stand since the user typed, until the server says so itself. */
   private readonly moved = new WeakMap<Range, Range>();
   private readonly disposables: vscode.Disposable[] = [];
   private drafts: Drafts = { draftOf: () => undefined };
+  private pause: NodeJS.Timeout | undefined;
+  private places = "";
+  private readonly made: Made[][] = [];
+  private readonly decided = new vscode.EventEmitter<"accept" | "reject">();
+  /** The user has decided something. */
+  readonly onDecided = this.decided.event;
   readonly onDidChange = this.changed.event;
+  private readonly shifted = new vscode.EventEmitter<void>();
+  /** The same hunks in other lines; told when the typing pauses. */
+  readonly onDidMove = this.shifted.event;
 
   constructor(private readonly sessions: Sessions) {
     this.disposables.push(
       this.changed,
+      this.decided,
+      this.shifted,
       sessions.onAttached(() => this.changed.fire()),
       sessions.onEvent(({ params }) => {
         const { event } = params;
         if (event.type === "editResolved" && !event.proposal) void this.refresh();
-        else if (event.type === "editProposed" || event.type === "editUpdated" || event.type === "editResolved" || event.type === "editMoved") this.changed.fire();
+        else if (event.type === "editProposed" || event.type === "editUpdated" || event.type === "editResolved") this.changed.fire();
+        else if (event.type === "editMoved") this.movedOnly();
       }),
       vscode.workspace.onDidChangeTextDocument((event) => this.typed(event)),
     );
@@ -99,14 +121,46 @@ export class Review implements vscode.Disposable {
       vscode.window.setStatusBarMessage("Assent: this change has been decided already", 4000);
       return;
     }
-    await this.resolve(found.proposal, [decision === "accept" ? this.chosen(found.hunk, extra) : { hunkId, decision }], extra.message);
+    const done = await this.resolve(found.proposal, [decision === "accept" ? this.chosen(found.hunk, extra) : { hunkId, decision }], extra.message);
+    this.remember(done ? [done] : [], decision);
   }
 
   async decideAll(proposals: Proposal[], all: "accept" | "reject", message?: string): Promise<void> {
+    const made: Made[] = [];
     for (const proposal of proposals) {
       const drafted = all === "accept" && openHunks(proposal).some((hunk) => this.drafts.draftOf(hunk.hunkId) !== undefined);
-      await this.resolve(proposal, drafted ? openHunks(proposal).map((hunk) => this.accepted(hunk)) : { all }, message);
+      const done = await this.resolve(proposal, drafted ? openHunks(proposal).map((hunk) => this.accepted(hunk)) : { all }, message);
+      if (done) made.push(done);
     }
+    this.remember(made, all);
+  }
+
+  get canUndo(): boolean {
+    return this.made.length > 0;
+  }
+
+  /** Takes the last decision back: its hunks are open again. The first of them, to be shown. */
+  async undo(): Promise<string | undefined> {
+    const last = this.made.pop();
+    if (!last) return void vscode.window.showInformationMessage("Assent: there is no decision to take back.");
+    this.changed.fire();
+    for (const { proposalId, hunkIds } of last) {
+      const params: EditResolve = { proposalId, decisions: hunkIds.map((hunkId) => ({ hunkId, decision: "reopen" })) };
+      const answer = await this.sessions.request<Resolved>(METHODS.editResolve, { ...params });
+      this.put(answer.proposal);
+      const refused = answer.refused?.[0];
+      if (refused) void tell.warning(`Assent: a decision stays as it is: ${refused.reason}.`);
+    }
+    const open = this.hunks().map((each) => each.hunk.hunkId);
+    return last.flatMap((each) => each.hunkIds).find((hunkId) => open.includes(hunkId));
+  }
+
+  private remember(made: Made[], decision: "accept" | "reject"): void {
+    if (made.length === 0 || !this.sessions.can("editReopen")) return;
+    this.made.push(made);
+    this.made.splice(0, this.made.length - REMEMBERED);
+    this.decided.fire(decision);
+    this.changed.fire();
   }
 
   /** An ask that is allowed as a whole takes the hunks as the user has edited them. */
@@ -117,6 +171,7 @@ export class Review implements vscode.Disposable {
   }
 
   dispose(): void {
+    clearTimeout(this.pause);
     for (const each of this.disposables) each.dispose();
   }
 
@@ -130,7 +185,8 @@ export class Review implements vscode.Disposable {
     return own === undefined ? { hunkId, decision: "accept" } : { hunkId, decision: "edit", newText: own };
   }
 
-  private async resolve(proposal: Proposal, decisions: EditResolve["decisions"], message?: string): Promise<void> {
+  /** What was decided by it; undefined when nothing was. */
+  private async resolve(proposal: Proposal, decisions: EditResolve["decisions"], message?: string): Promise<Made | undefined> {
     const params: EditResolve = {
       proposalId: proposal.proposalId,
       decisions,
@@ -141,13 +197,18 @@ export class Review implements vscode.Disposable {
       const answer = await this.sessions.request<Resolved>(METHODS.editResolve, { ...params });
       this.put(answer.proposal);
       const refused = answer.refused?.[0];
-      if (refused) void vscode.window.showWarningMessage(`Assent: this hunk was left as it is: ${refused.reason}.`);
+      if (refused) void tell.warning(`Assent: this hunk was left as it is: ${refused.reason}.`);
+      const left = new Set((answer.refused ?? []).map((each) => each.hunkId));
+      const named = "all" in decisions ? openHunks(proposal).map((hunk) => hunk.hunkId) : decisions.map((each) => each.hunkId);
+      const hunkIds = named.filter((hunkId) => !left.has(hunkId));
+      return hunkIds.length > 0 ? { proposalId: proposal.proposalId, hunkIds } : undefined;
     } catch (error) {
       await this.refresh();
       const fresh = this.list().find((each) => each.proposalId === proposal.proposalId);
       // The file moved while the user decided: the same decision on the fresh ranges is still theirs.
       if (isStale(error) && fresh && fresh.version !== proposal.version) return this.resolve(fresh, decisions, message);
-      void vscode.window.showWarningMessage(`Assent: ${explain(error)}`);
+      void tell.warning(`Assent: ${explain(error)}`);
+      return undefined;
     }
   }
 
@@ -191,7 +252,23 @@ export class Review implements vscode.Disposable {
         for (const { range } of proposal.hunks) this.moved.set(range, shiftRange(this.moved.get(range) ?? range, changes));
       }
     }
-    if (any) this.changed.fire();
+    if (any) this.movedOnly();
+  }
+
+  /**
+   * The same hunks elsewhere. Rows and marks in the editor move along with the text by themselves, so nobody is told at a
+   * key: only when the typing pauses, and only if a hunk stands in another line than before.
+   */
+  private movedOnly(): void {
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => {
+      const places = this.list()
+        .flatMap((proposal) => proposal.hunks.map(({ hunkId, range }) => `${hunkId} ${range.start.line} ${range.end.line}`))
+        .join();
+      if (places === this.places) return;
+      this.places = places;
+      this.shifted.fire();
+    }, PAUSE_MS);
   }
 }
 

@@ -19,6 +19,7 @@ export class ReviewDiff implements vscode.CodeLensProvider, vscode.Disposable {
   private readonly blanks: vscode.TextEditorDecorationType;
   private readonly disposables: vscode.Disposable[] = [];
   private closing: NodeJS.Timeout | undefined;
+  private calls = 0; // of `show`: an earlier one that is late must not take the place of a later one
   private choosing = false;
   readonly onDidChangeCodeLenses = this.lenses.event;
 
@@ -67,17 +68,22 @@ export class ReviewDiff implements vscode.CodeLensProvider, vscode.Disposable {
     ];
   }
 
-  /** Opens the review of a file, at this hunk or at its first one. */
+  /** Opens the review of a file, at this hunk or at its first one. What was asked for last is what is shown. */
   async show(hunkId: string | undefined): Promise<void> {
+    const call = (this.calls += 1);
     const found = hunkId === undefined ? this.review.hunks()[0] : this.review.find(hunkId);
     if (!found) return;
     const { hunk, uri } = found;
     if (hunk.state === "conflict") return this.showFile(found); // its old lines are not there any more, so there are no two sides
     const name = path.basename(uri.path);
+    // A hunk that was opened again may not be in the texts yet.
+    if (!isIn(hunk) && !this.text.placesIn(uri).some((each) => each.hunkId === hunk.hunkId)) await this.text.caughtUp(uri);
     const made = await this.text.textOf(uri);
+    if (call !== this.calls) return;
     const place = made.places.find((each) => each.hunkId === hunk.hunkId);
     if (place) {
       const document = await vscode.workspace.openTextDocument(afterOf(uri));
+      if (call !== this.calls) return;
       const at = document.positionAt(this.text.placesIn(uri).find((each) => each.hunkId === hunk.hunkId)?.start ?? place.start);
       await vscode.commands.executeCommand("vscode.diff", beforeOf(uri), afterOf(uri), `${name} (review)`, { preview: false, selection: new vscode.Range(at, at) });
     } else if (isIn(hunk)) {
@@ -129,7 +135,9 @@ export class ReviewDiff implements vscode.CodeLensProvider, vscode.Disposable {
     const left = this.review.hunks().filter(({ hunk }) => !isIn(hunk) && hunk.state !== "conflict");
     const file = fileOf(from.document.uri);
     if (left.length === 0) return this.closeDecided(false); // the keyboard was here, so it goes to the next editor
+    const call = this.calls;
     await this.text.caughtUp(file);
+    if (call !== this.calls) return; // the person is on the way elsewhere already
     const here = left.filter((each) => each.uri.toString() === file.toString());
     const line = from.selection.active.line;
     const next = here.find((each) => this.lineOf(from.document, each.hunk) >= line) ?? here[0] ?? left.find((each) => each.uri.path > file.path) ?? left[0];

@@ -20,6 +20,7 @@ export class ReviewHints implements vscode.CodeLensProvider, vscode.Disposable {
       this.lenses,
       vscode.languages.registerCodeLensProvider([{ scheme: "file" }, { scheme: "untitled" }], this),
       review.onDidChange(() => this.redraw()),
+      review.onDidMove(() => this.decorate()), // the workbench asks for the lenses itself when the text has changed
       vscode.window.onDidChangeVisibleTextEditors(() => this.decorate()),
       vscode.window.onDidChangeActiveColorTheme(() => this.recolour()),
     );
@@ -30,7 +31,7 @@ export class ReviewHints implements vscode.CodeLensProvider, vscode.Disposable {
     return this.review.inFile(document.uri).flatMap((each) => {
       const first = !explained.has(each.proposal.proposalId);
       explained.add(each.proposal.proposalId);
-      const line = Math.min(oldLines(each.hunk.range)?.first ?? each.hunk.range.start.line, document.lineCount - 1);
+      const line = lensLine(document, each);
       return lensesOf(each, first).map(
         ({ title, command, tooltip }) => new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title, command, tooltip: tooltip ?? "", arguments: [each.hunk.hunkId] }),
       );
@@ -76,6 +77,17 @@ export class ReviewHints implements vscode.CodeLensProvider, vscode.Disposable {
     this.landed = landedDecoration();
     this.decorate();
   }
+}
+
+/**
+ * Over the lines that a hunk would replace; under those that landed, for in the diff of such a change a row over the new
+ * lines would part them from the old ones. At the end of the file there is no line under them.
+ */
+function lensLine(document: vscode.TextDocument, { hunk }: OpenHunk): number {
+  const lines = oldLines(hunk.range);
+  const first = lines?.first ?? hunk.range.start.line;
+  const under = (lines?.last ?? first - 1) + 1;
+  return Math.min(isIn(hunk) && under < document.lineCount ? under : first, document.lineCount - 1);
 }
 
 interface Lens {

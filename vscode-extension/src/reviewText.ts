@@ -13,6 +13,7 @@ export const REVIEW = "assent-review";
 const BEFORE = "before";
 const SETTLE_MS = 40;
 const SAVE_MS = 300;
+const PAUSE_MS = 300;
 
 export interface Source {
   /** The open hunks of a file, where they stand in its text now. */
@@ -136,6 +137,11 @@ export class ReviewText implements vscode.FileSystemProvider, vscode.Disposable 
     if (this.texts.has(file.toString())) this.later(file.toString(), SETTLE_MS, () => this.make(file));
   }
 
+  /** Someone types in the file itself: its texts are made when they pause, not at every key. A decision does not wait for that. */
+  private typedBeside(file: vscode.Uri): void {
+    if (this.texts.has(file.toString())) this.later(`${file.toString()} typed`, PAUSE_MS, () => this.make(file));
+  }
+
   private async make(file: vscode.Uri): Promise<Text> {
     const hunks = this.source.hunksOf(file);
     const known = this.texts.get(file.toString());
@@ -154,7 +160,7 @@ export class ReviewText implements vscode.FileSystemProvider, vscode.Disposable 
 
   private edited({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
     if (contentChanges.length === 0) return;
-    if (document.uri.scheme !== REVIEW) return this.refresh(document.uri);
+    if (document.uri.scheme !== REVIEW) return this.typedBeside(document.uri);
     const file = fileOf(document.uri);
     const text = this.texts.get(file.toString());
     if (!text || isBefore(document.uri) || document.getText() === text.after) return;

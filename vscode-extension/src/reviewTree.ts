@@ -10,16 +10,21 @@ export type ReviewNode = { proposal: Proposal; hunk?: Hunk };
 export class ReviewTree implements vscode.TreeDataProvider<ReviewNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly view: vscode.TreeView<ReviewNode>;
-  private readonly subscription: vscode.Disposable;
+  private readonly disposables: vscode.Disposable[];
   readonly onDidChangeTreeData = this.changed.event;
 
   constructor(private readonly review: Review) {
     this.view = vscode.window.createTreeView("assent.reviewList", { treeDataProvider: this, showCollapseAll: true });
-    this.subscription = review.onDidChange(() => {
-      this.changed.fire();
-      const pending = review.pendingCount();
-      this.view.badge = pending > 0 ? { value: pending, tooltip: `${pending} hunks to review` } : undefined;
-    });
+    this.disposables = [
+      this.view,
+      this.changed,
+      review.onDidMove(() => this.changed.fire()),
+      review.onDidChange(() => {
+        this.changed.fire();
+        const pending = review.pendingCount();
+        this.view.badge = pending > 0 ? { value: pending, tooltip: `${pending} hunks to review` } : undefined;
+      }),
+    ];
   }
 
   getChildren(node?: ReviewNode): ReviewNode[] {
@@ -49,8 +54,6 @@ export class ReviewTree implements vscode.TreeDataProvider<ReviewNode>, vscode.D
   }
 
   dispose(): void {
-    this.subscription.dispose();
-    this.view.dispose();
-    this.changed.dispose();
+    for (const each of this.disposables) each.dispose();
   }
 }

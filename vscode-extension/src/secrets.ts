@@ -1,5 +1,5 @@
 /** The API key, in the editor's SecretStorage and nowhere else; the server gets it with `initialize`, never through a file or an environment that its children would inherit. */
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 
 const NAME = "assent.apiKey";
 
@@ -21,15 +21,11 @@ export class Secrets {
     return this.storage.get(NAME);
   }
 
-  async ask(): Promise<void> {
-    const key = await vscode.window.showInputBox({
-      title: "Assent: API key",
-      prompt: "Kept in this machine's secret storage. Leave empty to remove it.",
-      password: true,
-      ignoreFocusOut: true,
-    });
-    if (key === undefined) return;
-    if (key.trim()) await this.storage.store(NAME, key.trim());
-    else await this.storage.delete(NAME);
+  async store(key: string): Promise<void> {
+    await this.storage.store(NAME, key);
+  }
+
+  async remove(): Promise<void> {
+    await this.storage.delete(NAME);
   }
 }

@@ -252,7 +252,7 @@ export class ServerProcess implements vscode.Disposable {
 
   private initialization(key: string | undefined): InitializationOptions {
     return {
-      client: { permissions: true, elicitation: true, review: true, editorQueries: true, save: true, partials: true, editMoved: true },
+      client: { permissions: true, elicitation: true, review: true, editorQueries: true, save: true, partials: true, editMoved: true, missed: true },
       settings: serverSettings().settings,
       settingsLevel: serverSettings().level,
       trusted: vscode.workspace.isTrusted,

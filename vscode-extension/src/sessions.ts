@@ -19,6 +19,8 @@ import {
   type ElicitAnswer,
   type Json,
   type Mention,
+  type Missed,
+  type MissedSession,
   type Mode,
   type NewSession,
   type PermissionAnswer,
@@ -34,7 +36,6 @@ import type { ServerProcess } from "./serverProcess";
 
 /** How long the window before this one may take to let go of its conversation after a reload. */
 const LET_GO_MS = [300, 700, 1500, 3000];
-const PLAN_LEFT_TRIES = 100;
 
 export class Sessions implements vscode.Disposable {
   private readonly live = new Map<string, LiveSession>();
@@ -44,12 +45,15 @@ export class Sessions implements vscode.Disposable {
   private readonly happened = new vscode.EventEmitter<{ session: LiveSession; params: SessionEvent }>();
   private readonly waited = new vscode.EventEmitter<LiveSession>();
   private readonly attached = new vscode.EventEmitter<LiveSession>();
+  private readonly missed = new vscode.EventEmitter<MissedSession[]>();
   private readonly disposables: vscode.Disposable[] = [];
   readonly onEvent = this.happened.event;
   /** An ask or a question came or went. */
   readonly onWaiting = this.waited.event;
   /** A session's state was taken over from the server. */
   readonly onAttached = this.attached.event;
+  /** What went on while no window was open. */
+  readonly onMissed = this.missed.event;
 
   constructor(private readonly server: ServerProcess) {
     server.handle((client) => this.register(client));
@@ -57,6 +61,7 @@ export class Sessions implements vscode.Disposable {
       this.happened,
       this.waited,
       this.attached,
+      this.missed,
       server.onDidStart(() => this.reattach()),
       server.onDidChange(() => {
         const connected = server.panel.kind === "ready";
@@ -171,12 +176,6 @@ export class Sessions implements vscode.Disposable {
     session.dispatch({ type: "configured", ...(model ? { model } : {}), ...(mode ? { mode: mode as Mode } : {}) });
   }
 
-  /** Sets the mode once an approved plan has been left: the engine sets its own at that moment. */
-  async goOnIn(session: LiveSession, mode: Mode): Promise<void> {
-    for (let tries = 0; session.data.mode === "plan" && tries < PLAN_LEFT_TRIES; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
-    await this.configure(session, { mode });
-  }
-
   answerAsk(askId: string, answer: PermissionAnswer): void {
     const requests = [...this.asks].filter(([, each]) => each.ask.askId === askId);
     const ask = requests[0]?.[1].ask;
@@ -230,6 +229,7 @@ export class Sessions implements vscode.Disposable {
   private register(client: LanguageClient): vscode.Disposable {
     return vscode.Disposable.from(
       client.onNotification(NOTIFICATIONS.sessionEvent, (params: SessionEvent) => this.event(params)),
+      client.onNotification(NOTIFICATIONS.missed, (params: Missed) => this.missed.fire(params.sessions)),
       client.onNotification(NOTIFICATIONS.withdrawn, (params: Withdrawn) => this.withdraw(params.requestId)),
       client.onRequest(SERVER_REQUESTS.permissionAsk, (params: PermissionAsk, token: CancellationToken) => this.asked(params, token)),
       client.onRequest(SERVER_REQUESTS.elicit, (params: Elicit, token: CancellationToken) => this.questioned(params, token)),
@@ -344,7 +344,8 @@ export class Sessions implements vscode.Disposable {
 export function explain(error: unknown): string {
   if (error instanceof ResponseError) {
     const hint = (error.data as { hint?: string } | undefined)?.hint;
-    return hint && !error.message.includes(hint) ? `${error.message} ${hint}` : error.message;
+    if (!hint || error.message.includes(hint)) return error.message;
+    return `${error.message}${/[.!?…:]$/.test(error.message) ? "" : "."} ${hint}`;
   }
   return error instanceof Error ? error.message : String(error);
 }

@@ -14,6 +14,9 @@ const NAMES: Record<string, string> = {
   backgroundCalls: "backgroundCalls",
 };
 
+/** What stands for "not set" where the settings page shows a value. */
+const UNSET: Record<string, unknown> = { review: "byMode", maxTurns: 0, maxBudgetUsd: 0 };
+
 /** Settings of a workspace count as the project's: they may restrict, not widen. `level` tells the server which. */
 export function serverSettings(): { settings: Json; level: "user" | "project" } {
   const config = vscode.workspace.getConfiguration("assent");
@@ -23,7 +26,7 @@ export function serverSettings(): { settings: Json; level: "user" | "project" } 
     const found = config.inspect(ours);
     const own = found?.workspaceFolderValue ?? found?.workspaceValue;
     const value = own ?? found?.globalValue;
-    if (value === undefined || value === "" || value === null) continue;
+    if (value === undefined || value === "" || value === null || value === UNSET[ours]) continue;
     if (own !== undefined) level = "project";
     const keys = theirs.split(".");
     const last = keys.pop() ?? "";
@@ -40,6 +43,8 @@ export function editorSettings(): Json {
   return { ...settings, settingsLevel: level };
 }
 
+/** Modes that ask less than the usual one. */
+export const WIDE_MODES: readonly Mode[] = ["acceptEdits", "auto", "bypassPermissions"];
 const CAREFUL: readonly Mode[] = ["default", "plan", "dontAsk"];
 
 /** How new conversations ask. A file of the workspace may only make them more careful than the person's own setting. */

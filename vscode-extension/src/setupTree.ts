@@ -1,185 +1,160 @@
 /**
- * What Assent works with in this folder, as a list in the side bar: MCP servers, hooks, agents, skills, memory, rules,
- * plugins and running conversations. Each group is asked of the server when it is opened, and only where it is served.
+ * What Assent works with in this folder, as a list in the side bar: conversations, MCP servers, hooks, agents, skills,
+ * memory, rules and plugins. Each group is asked of the server when it is opened and when something in it changes, and
+ * only where it is served.
  *
- * Owns the list. It changes nothing and keeps nothing; a row leads to the file that says more.
+ * Owns the list. What can be done with a row is `SetupActions`'; a row leads to the file that says more.
  */
 import * as vscode from "vscode";
-import { METHODS, type Agents, type Hooks, type Json, type McpServers, type MemoryFile, type Roster, type Rules, type Skills } from "./protocol";
+import { agentRows, hookRows, jobRows, mcpRows, memoryRows, pluginRows, ruleRows, sessionRows, skillRows, type SetupRow } from "../shared/setupRows";
+import {
+  METHODS,
+  NOTIFICATIONS,
+  type AgentRun,
+  type Agents,
+  type Hooks,
+  type JobInfo,
+  type Jobs,
+  type Json,
+  type McpServers,
+  type MemoryFiles,
+  type Plugins,
+  type Roster,
+  type Rules,
+  type Skills,
+} from "./protocol";
 import type { ServerProcess } from "./serverProcess";
-import { explain } from "./sessions";
+import { explain, type Sessions } from "./sessions";
 
-export interface SetupRow {
-  label: string;
-  description?: string;
-  tooltip?: string;
-  icon?: string;
-  /** A file that says more. */
-  file?: string;
-}
+const SOON_MS = 250;
+const listed = ({ servers, withheld }: McpServers) => mcpRows(servers, withheld);
 
-interface Group {
+export interface Group {
+  name: string;
   label: string;
   icon: string;
   method: string;
-  rows(answer: never): SetupRow[];
+  rows(ask: <T>(method: string, params?: Json) => Promise<T>, sessions: Sessions): Promise<SetupRow[]>;
 }
 
-export type SetupNode = { group: Group } | { row: SetupRow };
+export type SetupNode = { group: Group } | { row: SetupRow; under: string };
 
 export class SetupTree implements vscode.TreeDataProvider<SetupNode>, vscode.Disposable {
-  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly changed = new vscode.EventEmitter<SetupNode | undefined>();
   private readonly disposables: vscode.Disposable[] = [];
+  private readonly nodes: { group: Group }[] = GROUPS.map((group) => ({ group }));
+  private readonly stale = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
   readonly onDidChangeTreeData = this.changed.event;
 
-  constructor(private readonly server: ServerProcess) {
+  constructor(
+    private readonly server: ServerProcess,
+    private readonly sessions: Sessions,
+  ) {
+    server.handle((client) => client.onNotification(NOTIFICATIONS.roster, () => this.refresh("sessions")));
     this.disposables.push(
       this.changed,
       vscode.window.createTreeView("assent.setup", { treeDataProvider: this, showCollapseAll: true }),
-      server.onDidStart(() => this.changed.fire()),
+      server.onDidStart(() => this.changed.fire(undefined)),
+      sessions.onEvent(({ params }) => {
+        const { event, parentToolUseId } = params;
+        if (event.type === "mcpChanged") this.refresh("mcp");
+        const began = event.type === "toolStarted" && AGENT_TOOLS.has(event.tool);
+        if (began || parentToolUseId !== undefined || event.type === "job" || event.type === "toolFinished") this.refresh("agents");
+      }),
     );
   }
 
-  refresh(): void {
-    this.changed.fire();
+  /** Asks again: everything, or one group, once however often it is said. */
+  refresh(group?: string): void {
+    if (!group) return this.changed.fire(undefined);
+    this.stale.add(group);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      for (const node of this.nodes) if (this.stale.has(node.group.name)) this.changed.fire(node);
+      this.stale.clear();
+    }, SOON_MS);
   }
 
   async getChildren(node?: SetupNode): Promise<SetupNode[]> {
-    if (!node) return GROUPS.filter((group) => this.server.serves(group.method)).map((group) => ({ group }));
-    if (!("group" in node)) return [];
+    if (!node) return this.nodes.filter(({ group }) => this.server.serves(group.method));
+    if ("row" in node) return (node.row.rows ?? []).map((row) => ({ row, under: `${node.under}/${node.row.label}` }));
     try {
-      const rows = node.group.rows(await this.server.request<never>(node.group.method, where()));
-      return rows.length > 0 ? rows.map((row) => ({ row })) : [{ row: { label: "none" } }];
+      const rows = await node.group.rows((method, params = where()) => this.server.request(method, params), this.sessions);
+      return (rows.length > 0 ? rows : [{ label: "none" }]).map((row) => ({ row, under: node.group.name }));
     } catch (error) {
-      return [{ row: { label: explain(error), icon: "warning" } }];
+      return [{ row: { label: explain(error), icon: "warning" }, under: node.group.name }];
     }
   }
 
   getTreeItem(node: SetupNode): vscode.TreeItem {
     if ("group" in node) {
       const item = new vscode.TreeItem(node.group.label, vscode.TreeItemCollapsibleState.Collapsed);
+      item.id = node.group.name;
       item.iconPath = new vscode.ThemeIcon(node.group.icon);
+      item.contextValue = `group.${node.group.name}`;
       return item;
     }
     const { row } = node;
-    const item = new vscode.TreeItem(row.label);
+    const item = new vscode.TreeItem(row.label, row.rows?.length ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None);
     item.description = row.description ?? "";
     item.tooltip = row.tooltip ?? row.description ?? "";
+    item.accessibilityInformation = { label: [row.label, row.description].filter(Boolean).join(", ") };
+    if (row.can) item.contextValue = row.can;
     if (row.icon) item.iconPath = new vscode.ThemeIcon(row.icon);
-    if (row.file) item.command = { command: "vscode.open", title: "Open", arguments: [vscode.Uri.file(row.file)] };
+    if (row.can?.startsWith("session") || row.can === "ask" || row.can?.startsWith("agent") || row.can?.startsWith("job"))
+      item.command = { command: "assent.setup.open", title: "Open", arguments: [node] };
+    else if (row.file) item.command = { command: "vscode.open", title: "Open", arguments: [vscode.Uri.file(row.file)] };
     return item;
   }
 
   dispose(): void {
+    clearTimeout(this.timer);
     for (const each of this.disposables) each.dispose();
   }
 }
 
-function where(): Json {
+const AGENT_TOOLS = new Set(["Agent", "Task"]);
+
+export function where(): Json {
   const cwd = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   return cwd ? { cwd } : {};
 }
 
-const STATES: Record<string, string> = {
-  connected: "pass",
-  connecting: "sync",
-  failed: "error",
-  needsAuth: "key",
-  needsApproval: "shield",
-  disabled: "circle-slash",
-  idle: "circle-outline",
-};
-const BEHAVIOURS: Record<string, string> = { allow: "check", ask: "question", deny: "circle-slash" };
-
-/** Only a path that is one; a plugin or a skill is named in other words. */
-function fileIn(source: string | undefined): { file?: string } {
-  return source && /^(\/|[A-Za-z]:\\)/.test(source) ? { file: source } : {};
-}
-
 const GROUPS: Group[] = [
   {
+    name: "sessions",
     label: "Conversations",
     icon: "comment-discussion",
     method: METHODS.sessionRoster,
-    rows: ({ sessions }: Roster) =>
-      sessions.map((each) => ({
-        label: each.title || "Untitled",
-        description: [each.state, each.asks.length ? `${each.asks.length} waiting for you` : ""].filter(Boolean).join(" · "),
-        tooltip: each.cwd,
-        icon: each.state === "waiting" ? "bell-dot" : "comment",
-      })),
+    rows: async (ask) => sessionRows((await ask<Roster>(METHODS.sessionRoster)).sessions),
   },
   {
-    label: "MCP servers",
-    icon: "plug",
-    method: METHODS.mcpList,
-    rows: ({ servers }: McpServers) =>
-      servers.map((server) => ({
-        label: server.name,
-        description: [server.status, server.scope].filter(Boolean).join(" · "),
-        tooltip: server.error ?? server.name,
-        icon: STATES[server.status] ?? "plug",
-      })),
-  },
-  {
-    label: "Hooks",
-    icon: "zap",
-    method: METHODS.hookList,
-    rows: ({ hooks }: Hooks) =>
-      hooks.map((hook) => ({
-        label: [hook.event, hook.matcher].filter(Boolean).join(" "),
-        description: hook.withheld ?? hook.command,
-        tooltip: `${hook.type}: ${hook.command}\n${hook.source}`,
-        icon: hook.active ? "zap" : "circle-slash",
-        ...fileIn(hook.source),
-      })),
-  },
-  {
+    name: "agents",
     label: "Agents",
     icon: "robot",
     method: METHODS.agentList,
-    rows: ({ agents, definitions }: Agents) => [
-      ...agents.filter((agent) => agent.agentId).map((agent) => ({ label: agent.title ?? agent.name, description: agent.state ?? "", icon: "sync" })),
-      ...(definitions ?? agents).map((agent) => ({ label: agent.name, description: agent.description ?? "", icon: "robot", ...("source" in agent ? fileIn(agent.source) : {}) })),
-    ],
+    rows: async (ask, sessions) => {
+      const runs: (AgentRun & { sessionId: string })[] = [];
+      const jobs: (JobInfo & { sessionId: string })[] = [];
+      for (const { sessionId, data } of sessions.all()) {
+        if (data.readOnly || !data.connected) continue;
+        runs.push(...(await ask<Agents>(METHODS.agentList, { sessionId })).agents.map((run) => ({ ...run, sessionId })));
+        jobs.push(...(await ask<Jobs>(METHODS.jobList, { sessionId })).jobs.map((job) => ({ ...job, sessionId })));
+      }
+      return [...jobRows(jobs), ...agentRows(runs, await ask<Agents>(METHODS.agentList))];
+    },
   },
+  { name: "mcp", label: "MCP servers", icon: "plug", method: METHODS.mcpList, rows: async (ask) => listed(await ask<McpServers>(METHODS.mcpList)) },
+  { name: "hooks", label: "Hooks", icon: "zap", method: METHODS.hookList, rows: async (ask) => hookRows((await ask<Hooks>(METHODS.hookList)).hooks) },
+  { name: "skills", label: "Skills", icon: "mortar-board", method: METHODS.skillList, rows: async (ask) => skillRows((await ask<Skills>(METHODS.skillList)).skills) },
   {
-    label: "Skills",
-    icon: "mortar-board",
-    method: METHODS.skillList,
-    rows: ({ skills }: Skills) =>
-      skills.map((skill) => ({
-        label: skill.name,
-        description: skill.withheld ?? skill.description,
-        tooltip: `${skill.description}\n${skill.source}`,
-        icon: "mortar-board",
-        ...fileIn(skill.source),
-      })),
-  },
-  {
+    name: "memory",
     label: "Memory",
     icon: "note",
     method: METHODS.memoryList,
-    rows: ({ files }: { files: MemoryFile[] }) =>
-      files.map((file) => ({
-        label: vscode.workspace.asRelativePath(file.path),
-        description: `${file.tokens} tokens · ${file.reason}`,
-        tooltip: file.path,
-        icon: "note",
-        file: file.path,
-      })),
+    rows: async (ask) => memoryRows((await ask<MemoryFiles>(METHODS.memoryList)).files, (path) => vscode.workspace.asRelativePath(path)),
   },
-  {
-    label: "Permission rules",
-    icon: "law",
-    method: METHODS.permissionRules,
-    rows: ({ rules }: Rules) =>
-      rules.map((rule) => ({
-        label: rule.rule,
-        description: [rule.behaviour, rule.scope, rule.withheld].filter(Boolean).join(" · "),
-        tooltip: rule.file,
-        icon: BEHAVIOURS[rule.behaviour] ?? "law",
-        ...fileIn(rule.file),
-      })),
-  },
+  { name: "rules", label: "Permission rules", icon: "law", method: METHODS.permissionRules, rows: async (ask) => ruleRows((await ask<Rules>(METHODS.permissionRules)).rules) },
+  { name: "plugins", label: "Plugins", icon: "extensions", method: METHODS.pluginList, rows: async (ask) => pluginRows((await ask<Plugins>(METHODS.pluginList)).plugins) },
 ];

@@ -1,4 +1,5 @@
 /** The status bar's words. Pure. */
+import { money } from "../shared/content";
 
 export interface Facts {
   server: "starting" | "ready" | "failed";
@@ -7,7 +8,10 @@ export interface Facts {
   running: number;
   compacting: boolean;
   hunks: number;
+  /** Of the conversation in the chat. */
   costUsd: number;
+  /** Of all conversations that this window follows. */
+  totalUsd: number;
   offline: boolean;
   model: string;
 }
@@ -21,10 +25,11 @@ export interface StatusWords {
 }
 
 export function statusText(facts: Facts): StatusWords {
-  const cost = facts.costUsd > 0 ? ` $${facts.costUsd.toFixed(2)}` : "";
+  const cost = facts.costUsd > 0 ? ` ${money(facts.costUsd)}` : "";
+  const others = facts.totalUsd > facts.costUsd ? `All conversations of this window: ${money(facts.totalUsd)}` : "";
   const model = facts.offline ? "offline stand-in" : facts.model;
   const tooltip = (line: string): string =>
-    [line, facts.hunks ? `${facts.hunks} hunks to review` : "", model ? `Model: ${model}` : "", cost ? `Cost:${cost}` : ""].filter(Boolean).join("\n");
+    [line, facts.hunks ? `${facts.hunks} hunks to review` : "", model ? `Model: ${model}` : "", cost ? `Cost of this conversation:${cost}` : "", others].filter(Boolean).join("\n");
   if (facts.server === "failed") return words("$(error) Assent", facts.title, "assent.chat.focus", "error", facts.title);
   if (facts.server === "starting") return words("$(loading~spin) Assent", "Starting", "assent.chat.focus", undefined, "starting");
   if (facts.waiting > 0) return words(`$(bell-dot) Assent waits for you${cost}`, tooltip("Waiting for your answer"), "assent.showWaiting", "warning", "waiting for your answer");

@@ -124,11 +124,12 @@ test("a tool card goes from preparing to running to done with its output", () =>
   play(
     [
       event({ type: "toolStarted", toolUseId: "tool1", tool: "Bash", input: { command: "ls" }, title: "Run ls" }),
-      event({ type: "toolProgress", toolUseId: "tool1", text: "a.py\n" }),
+      event({ type: "toolProgress", toolUseId: "tool1", text: "a.py" }),
+      event({ type: "toolProgress", toolUseId: "tool1", text: "a.py\nb.py" }),
     ],
     conversation,
   );
-  assert.equal(find(conversation, "tool").state, "running");
+  assert.deepEqual([find(conversation, "tool").state, find(conversation, "tool").progress], ["running", "a.py\nb.py"]);
   play([event({ type: "toolFinished", toolUseId: "tool1", isError: false, summary: "1 file", content: [{ type: "text", text: "a.py" }], durationMs: 12 })], conversation);
   const tool = find(conversation, "tool");
   assert.deepEqual([tool.state, tool.output, tool.summary, tool.partialJson], ["done", "a.py", "1 file", ""]);
@@ -301,6 +302,15 @@ const proposal = (state: "pending" | "accepted") => ({
   hunks: [{ hunkId: "h1", range: { start: { line: 0, character: 0 }, end: { line: 1, character: 0 } }, oldText: "a\n", newText: "b\n", state }],
 });
 
+test("hunks that moved keep their place in the state, and nothing is drawn again for it", () => {
+  const waiting = { ...proposal("pending"), hunks: proposal("pending").hunks.map((hunk) => ({ ...hunk, open: true })) };
+  const conversation = play([event({ type: "turnStarted", prompt: "x" }), event({ type: "editProposed", proposal: waiting }), { type: "ask", ask: { ...ask, proposal: waiting } }]);
+  const range = { start: { line: 7, character: 0 }, end: { line: 8, character: 0 } };
+  const change = conversation.apply(event({ type: "editMoved", proposalId: "p1", version: 9, hunks: [{ hunkId: "h1", range }] }));
+  assert.deepEqual([change.around, change.structure, change.touched.size], [false, false, 0]);
+  for (const known of [conversation.data.proposals[0], conversation.data.asks[0]?.proposal]) assert.deepEqual([known?.version, known?.hunks[0]?.range], [9, range]);
+});
+
 test("an edit that waits for its review is told until it is decided, and its call counts as waiting meanwhile", () => {
   const conversation = play([
     event({ type: "turnStarted", prompt: "x" }),
@@ -425,4 +435,18 @@ test("what a mention added is named under the words that mentioned it", () => {
     }),
   ]);
   assert.deepEqual(find(conversation, "user").attached, [{ kind: "folder", path: "src/", adds: "list of 2 files" }]);
+});
+
+test("a call that asks the user waits until it is answered, whichever of the two is told first", () => {
+  const asking = event({ type: "toolStarted", toolUseId: "q", tool: "AskUserQuestion", input: {}, title: "Which?" });
+  const elicit: Action = { type: "elicit", elicit: { sessionId: "s", elicitId: "e", requestId: "r", message: "Which?", questions: [] } };
+  for (const order of [
+    [asking, elicit],
+    [elicit, asking],
+  ]) {
+    const conversation = play(order);
+    assert.equal(find(conversation, "tool").state, "waiting");
+    play([{ type: "answered", id: "e", decision: "accept", by: "user" }], conversation);
+    assert.equal(find(conversation, "tool").state, "running");
+  }
 });

@@ -9,3 +9,6 @@ for (const name of ["Node", "Element", "HTMLElement", "DocumentFragment", "Event
 scope["CSS"] = { escape: (text: string) => text.replace(/[^\w-]/g, (character) => `\\${character}`) };
 
 export const window = dom.window;
+
+/** Presses the button of a card that gives this answer. */
+export const press = (element: HTMLElement, answer: string): void => element.querySelector<HTMLButtonElement>(`[data-answer="${answer}"]`)?.click();

@@ -1,12 +1,11 @@
-import "./dom";
+import { press } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Elicit, ElicitAnswer, Hunk, PermissionAnswer, PermissionAsk, Proposal } from "../src/protocol";
+import type { Elicit, ElicitAnswer } from "../src/protocol";
 import { redact } from "../src/redact";
 import { statusText, type Facts } from "../src/statusText";
 import { finishedWords } from "../webview/announcement";
 import { activityText, readOnlyNote } from "../webview/activity";
-import { askCard } from "../webview/askCard";
 import { emptyConversation } from "../shared/conversation";
 import { diffLines, withContext } from "../webview/diff";
 import { Banners } from "../webview/banners";
@@ -14,26 +13,13 @@ import { foldText, rowsOf } from "../webview/folds";
 import { humanTitle } from "../shared/content";
 import { summaryOf, summaryText } from "../shared/turnSummary";
 import type { Surroundings } from "../shared/bridge";
-import { Dock } from "../webview/dock";
-import { revealed } from "../webview/dom";
 import { elicitForm } from "../webview/elicitForm";
 import { Heights } from "../webview/heights";
 import { ago } from "../webview/history";
+import { keyLabel } from "../webview/keys";
 import type { Item } from "../shared/items";
 import { QueueList } from "../webview/lists";
 import { Pickers } from "../webview/pickers";
-
-const hunk = (more: Partial<Hunk> = {}): Hunk => ({
-  hunkId: "h1",
-  range: { start: { line: 2, character: 0 }, end: { line: 4, character: 0 } },
-  oldText: "a\nb\n",
-  newText: "c\n",
-  state: "pending",
-  open: true,
-  ...more,
-});
-
-// --- diff, heights --------------------------------------------------------------------------------
 
 test("a line diff keeps what is the same", () => {
   assert.deepEqual(
@@ -87,73 +73,9 @@ test("heights answer sums and rows the way a plain array would", () => {
 
 // --- asking ---------------------------------------------------------------------------------------
 
-const ask = (more: Partial<PermissionAsk> = {}): PermissionAsk => ({
-  requestId: "r",
-  sessionId: "s",
-  turnId: "t",
-  askId: "a",
-  toolUseId: "u",
-  tool: "Bash",
-  input: { command: "npm test" },
-  title: "Run npm test",
-  reason: "no rule",
-  step: "tool",
-  command: { text: "npm test", parts: [{ argv: ["npm", "test"], decision: "ask" }] },
-  suggestions: [{ rule: "Bash(npm test)", scope: "project", covers: "exactly npm test" }],
-  ...more,
-});
-const card = (value: PermissionAsk): { element: HTMLElement; answers: PermissionAnswer[] } => {
-  const answers: PermissionAnswer[] = [];
-  const element = askCard(value, {
-    answer: (_id, answer) => void answers.push(answer),
-    showDiff: () => undefined,
-    openText: () => undefined,
-    openFile: () => undefined,
-    short: (text) => text,
-  });
-  document.body.append(element);
-  return { element, answers };
-};
-const press = (element: HTMLElement, answer: string): void => element.querySelector<HTMLButtonElement>(`[data-answer="${answer}"]`)?.click();
-
-test("each button of an ask gives its own answer, with the rule it shows", () => {
-  const once = card(ask());
-  press(once.element, "once");
-  const always = card(ask());
-  press(always.element, "project");
-  const deny = card(ask());
-  const reason = deny.element.querySelector<HTMLInputElement>(".reason");
-  assert.ok(reason);
-  reason.value = "use pytest";
-  press(deny.element, "deny");
-  assert.deepEqual(
-    [once.answers, always.answers, deny.answers],
-    [[{ decision: "allow", scope: "once" }], [{ decision: "allow", scope: "project", rule: "Bash(npm test)" }], [{ decision: "deny", message: "use pytest" }]],
-  );
-  assert.match(always.element.textContent ?? "", /always in this project: Bash\(npm test\)/);
-});
-
-test("an ask selects nothing beforehand and can be answered once only", () => {
-  const { element, answers } = card(ask());
-  assert.equal(element.querySelector("[autofocus], :focus"), null);
-  assert.deepEqual(
-    [...element.querySelectorAll(".primary")].map((button) => button.textContent),
-    ["Allow once"],
-  );
-  press(element, "once");
-  press(element, "deny");
-  assert.equal(answers.length, 1);
-});
-
-test("what is too long to show whole offers no rule to save", () => {
-  const { element } = card(ask({ command: { text: "x".repeat(5000), parts: [] } }));
-  assert.equal(element.querySelector('[data-answer="project"]'), null);
-});
-
-test("characters that hide or reorder text are made visible in asks", () => {
-  assert.equal(revealed("rm \u202e/tmp\u200b"), "rm ⟨U+202E⟩/tmp⟨U+200B⟩");
-  const { element } = card(ask({ command: { text: "echo \u202egnp", parts: [] } }));
-  assert.match(element.textContent ?? "", /⟨U\+202E⟩/);
+test("keys are called as the user's keyboard calls them", () => {
+  assert.equal(keyLabel("Ctrl+Alt+Backspace", "Linux x86_64"), "Ctrl+Alt+Backspace");
+  assert.equal(keyLabel("Ctrl+Alt+Backspace", "MacIntel"), "⌘⌥⌫");
 });
 
 const form = (value: Partial<Elicit>): { element: HTMLElement; answers: ElicitAnswer[] } => {
@@ -165,6 +87,7 @@ const form = (value: Partial<Elicit>): { element: HTMLElement; answers: ElicitAn
   document.body.append(element);
   return { element, answers };
 };
+
 const submit = (element: HTMLElement): void => void element.dispatchEvent(new Event("submit", { cancelable: true }));
 
 test("answers to questions carry the chosen labels and the user's own words", () => {
@@ -201,6 +124,44 @@ test("a schema's fields come back typed", () => {
   assert.deepEqual(answers, [{ action: "accept", content: { name: "x", count: 3, loud: true } }]);
 });
 
+test("a form offers titled choices and several of them, fills in defaults and leaves optional fields out", () => {
+  const schema = {
+    type: "object",
+    required: ["colour"],
+    properties: {
+      colour: {
+        type: "string",
+        oneOf: [
+          { const: "r", title: "Red" },
+          { const: "g", title: "Green" },
+        ],
+        default: "g",
+      },
+      sizes: { type: "array", items: { anyOf: [{ const: "s" }, { const: "m" }] }, default: ["m"] },
+      day: { type: "string", format: "date", default: "2026-01-31" },
+      copy: { type: "boolean", default: false },
+      sure: { type: "boolean" },
+      tags: { type: "array", items: { enum: ["x"] } },
+      note: { type: "string" },
+    },
+  };
+  const first = form({ schema });
+  submit(first.element);
+  assert.deepEqual(first.answers, [{ action: "accept", content: { colour: "g", sizes: ["m"], day: "2026-01-31", copy: false } }]);
+  assert.match(first.element.textContent ?? "", /RedGreen/);
+});
+
+test("an answer that did not fit comes back filled in, with the reason beside its field", () => {
+  const schema = { type: "object", required: ["when"], properties: { when: { type: "string", title: "Day", default: "today" }, note: { type: "string" } } };
+  const { element, answers } = form({ schema, given: { when: "soon", note: "x" }, problems: { when: "a date is expected" } });
+  assert.equal(element.querySelector('[data-problem="when"]')?.textContent, "Day: a date is expected");
+  const field = element.querySelector<HTMLInputElement>('[id="e:when"]') as HTMLInputElement;
+  assert.equal(field.value, "soon");
+  field.value = "2026-01-31";
+  submit(element);
+  assert.deepEqual(answers, [{ action: "accept", content: { when: "2026-01-31", note: "x" } }]);
+});
+
 test("declining and dismissing are not the same", () => {
   const first = form({ url: "https://example.org" });
   press(first.element, "decline");
@@ -212,12 +173,14 @@ test("declining and dismissing are not the same", () => {
 // --- words ----------------------------------------------------------------------------------------
 
 test("the status bar says the most urgent thing", () => {
-  const facts: Facts = { server: "ready", title: "", waiting: 0, running: 0, compacting: false, hunks: 0, costUsd: 0, offline: false, model: "m" };
+  const facts: Facts = { server: "ready", title: "", waiting: 0, running: 0, compacting: false, hunks: 0, costUsd: 0, totalUsd: 0, offline: false, model: "m" };
   const text = (more: Partial<Facts>): string => statusText({ ...facts, ...more }).text;
   assert.deepEqual(
     [text({}), text({ hunks: 2 }), text({ running: 1, hunks: 2, costUsd: 0.126 }), text({ waiting: 1, running: 1 }), text({ server: "failed", waiting: 1 })],
-    ["$(sparkle) Assent", "$(diff) Assent: 2 to review", "$(loading~spin) Assent: working $0.13", "$(bell-dot) Assent waits for you", "$(error) Assent"],
+    ["$(sparkle) Assent", "$(diff) Assent: 2 to review", "$(loading~spin) Assent: working $0.126", "$(bell-dot) Assent waits for you", "$(error) Assent"],
   );
+  // The figure is that of the conversation one sees, the same as in the chat.
+  assert.match(statusText({ ...facts, costUsd: 0.014, totalUsd: 0.23 }).tooltip, /Cost of this conversation: \$0\.014\nAll conversations of this window: \$0\.230/);
 });
 
 test("what is shared holds no credential", () => {
@@ -289,92 +252,6 @@ test("the end of a turn is told with the answer, without its markup and its code
   assert.equal(finishedWords([user, text("x".repeat(5000))], false).length, "Assent: ".length + 601);
 });
 
-test("an ask about several files shows what would change in each", () => {
-  const proposal = (name: string, newText: string): Proposal => ({
-    proposalId: name,
-    uri: `file:///w/${name}`,
-    version: 1,
-    baseHash: "",
-    hunks: [hunk({ hunkId: name, newText })],
-    tool: "Rename",
-    reason: "",
-    toolUseId: "t",
-  });
-  const ask: PermissionAsk = {
-    requestId: "r",
-    sessionId: "s",
-    turnId: "u",
-    askId: "a",
-    toolUseId: "t",
-    tool: "Rename",
-    input: {},
-    title: "Edit a.ts, b.ts",
-    reason: "",
-    step: "",
-    suggestions: [],
-    proposal: proposal("a.ts", "first"),
-  };
-  const element = askCard(ask, { answer: () => undefined, showDiff: () => undefined, openText: () => undefined, openFile: () => undefined, short: (text) => text }, [
-    proposal("b.ts", "second"),
-  ]);
-  assert.deepEqual(
-    [...element.querySelectorAll(".diff-head .path-link")].map((each) => each.textContent),
-    ["/w/a.ts", "/w/b.ts"],
-  );
-  assert.match(element.textContent ?? "", /first[^]*second/);
-});
-
-test("an ask shows only what is still to decide, and keeps the reason that was being typed", () => {
-  const proposal = (state: Hunk["state"]): Proposal => ({
-    proposalId: "p",
-    uri: "file:///w/a.ts",
-    version: 1,
-    baseHash: "",
-    hunks: [hunk({ hunkId: "1", newText: "first", state, open: state === "pending" }), hunk({ hunkId: "2", newText: "second" })],
-    tool: "Edit",
-    reason: "",
-    toolUseId: "t",
-  });
-  const asked = (state: Hunk["state"]): ReturnType<typeof emptyConversation> => ({
-    ...emptyConversation(),
-    asks: [
-      {
-        requestId: "r",
-        sessionId: "s",
-        turnId: "u",
-        askId: "a",
-        toolUseId: "t",
-        tool: "Edit",
-        input: {},
-        title: "Edit a.ts",
-        reason: "",
-        step: "",
-        suggestions: [],
-        proposal: proposal(state),
-      },
-    ],
-  });
-  const dock = new Dock(
-    { answer: () => undefined, showDiff: () => undefined, openText: () => undefined, openFile: () => undefined, short: (text) => text },
-    { answer: () => undefined, openLink: () => undefined },
-  );
-  document.body.append(dock.element);
-  dock.draw(asked("pending"));
-  assert.match(dock.element.textContent ?? "", /first[^]*second/);
-  const reason = dock.element.querySelector<HTMLInputElement>("input.reason");
-  assert.ok(reason);
-  reason.value = "because";
-  reason.focus();
-  dock.draw(asked("accepted"));
-  assert.match(dock.element.textContent ?? "", /One hunk is decided already/);
-  assert.doesNotMatch(dock.element.textContent ?? "", /first/);
-  assert.match(dock.element.textContent ?? "", /second/);
-  const kept = dock.element.querySelector<HTMLInputElement>("input.reason");
-  assert.equal(kept?.value, "because");
-  assert.equal(document.activeElement, kept);
-  dock.element.remove();
-});
-
 test("of several banners the first stands there and the others take one line until they are opened", () => {
   const banners = new Banners(() => undefined);
   const surroundings = (texts: string[]): Surroundings => ({
@@ -385,6 +262,8 @@ test("of several banners the first stands there and the others take one line unt
     roots: [],
     showThinking: false,
     sendWithEnter: true,
+    ideas: [],
+    keptMode: null,
   });
   banners.draw(surroundings(["one"]));
   assert.equal(banners.element.querySelector("details"), null);
@@ -451,41 +330,16 @@ test("a turn is summed up: files with their lines, commands, and whether the las
   assert.deepEqual(summary, { files: 2, added: 4, removed: 1, commands: 2, tests: "passed" });
   assert.equal(summary && summaryText(summary), "2 files +4 −1 · 2 commands · tests passed");
   assert.equal(summaryOf(items, new Set(["t"]))?.commands, 1, "a denied command did not run");
+  const partly = { ...edit, changed: [{ path: "a.py", added: 1, removed: 0 }] } as Item;
+  assert.deepEqual(summaryOf([partly]), { files: 1, added: 1, removed: 0, commands: 0 }, "what was accepted counts, not what was asked for");
   assert.equal(summaryOf([call("r", "Read"), call("d", "Edit", { state: "stopped", input: { file_path: "a", old_string: "", new_string: "b" } })]), undefined);
 });
 
 test("a call is named by what it does, and the line below says what runs", () => {
   assert.equal(humanTitle("MultiEdit", "MultiEdit a.py"), "Edit a.py");
   assert.equal(humanTitle("Read", "Read a.py"), "Read a.py");
+  assert.equal(humanTitle("ExitPlanMode", "ExitPlanMode"), "Plan");
+  assert.equal(humanTitle("mcp__jira__find", "mcp__jira__find open"), "jira: find open");
   const data = { ...emptyConversation(), running: true, items: [call("1", "Bash", { state: "running", title: "Bash npm test" })] };
   assert.equal(activityText(data), "Run npm test");
-});
-
-test("several asks are answered together, and a rule is changed before it is saved", () => {
-  const answers: [string, PermissionAnswer][] = [];
-  const host = {
-    answer: (id: string, answer: PermissionAnswer) => void answers.push([id, answer]),
-    showDiff: () => undefined,
-    openText: () => undefined,
-    openFile: () => undefined,
-    short: (text: string) => text,
-  };
-  const dock = new Dock(host, { answer: () => undefined, openLink: () => undefined });
-  document.body.append(dock.element);
-  dock.draw({ ...emptyConversation(), asks: [ask()] });
-  assert.equal(dock.element.querySelector(".all-asks"), null);
-  dock.draw({ ...emptyConversation(), asks: [ask(), ask({ askId: "b", title: "Run npm run build" })] });
-  assert.match(dock.element.querySelector(".all-asks")?.textContent ?? "", /2 questions wait[^]*Run npm test[^]*Run npm run build/);
-  dock.element.querySelector<HTMLButtonElement>('[data-do="allowAll"]')?.click();
-  assert.deepEqual(answers, [
-    ["a", { decision: "allow", scope: "once" }],
-    ["b", { decision: "allow", scope: "once" }],
-  ]);
-  const edited = card(ask());
-  edited.element.querySelector<HTMLButtonElement>('button[aria-label^="Edit the rule"]')?.click();
-  const rule = edited.element.querySelector<HTMLInputElement>(".rule-input");
-  assert.equal(rule?.value, "Bash(npm test)");
-  if (rule) rule.value = "Bash(npm test:*)";
-  press(edited.element, "project-edited");
-  assert.deepEqual(edited.answers, [{ decision: "allow", scope: "project", rule: "Bash(npm test:*)" }]);
 });

@@ -72,3 +72,14 @@ test("a path that is set is taken as it is, and a relative one not at all", () =
 test("no variable tells our Python where its modules are", () => {
   assert.deepEqual(withoutPython({ PATH: "/bin", PYTHONPATH: ".", PYTHONHOME: "x", PYTHONSTARTUP: "y", HOME: "/h" }), { PATH: "/bin", HOME: "/h" });
 });
+
+test("a workspace inside a repository is kept out with the whole of it, unless that holds the home", () => {
+  const inner = path.join(workspace, "packages", "one");
+  mkdirSync(inner, { recursive: true });
+  const entry = path.join(workspace, "bin");
+  assert.equal(findProgram("assent", entry, [inner], "linux", root), path.join(entry, "assent"));
+  writeFileSync(path.join(workspace, ".git"), "gitdir: elsewhere\n");
+  assert.equal(findProgram("assent", `${entry}:${tools}`, [inner], "linux", "/home/somebody"), path.join(tools, "assent"));
+  assert.equal(findProgram("assent", entry, [inner], "linux", path.join(workspace, "packages")), path.join(entry, "assent"));
+  rmSync(path.join(workspace, ".git"));
+});

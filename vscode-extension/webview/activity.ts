@@ -2,12 +2,15 @@
 import { hunkCount, humanTitle, titleOf } from "../shared/content";
 import { h, icon, textButton } from "./dom";
 import type { ConversationData } from "../shared/items";
+import { movableCalls } from "../shared/runs";
 
 export interface ActivityHost {
   resume(): void;
   retry(): void;
   /** Goes to the edit that waits. */
   showReview(proposalId: string): void;
+  /** The call ends now; what it started goes on, and its result comes later. */
+  toBackground(toolUseId: string): void;
   short(text: string): string;
 }
 
@@ -28,12 +31,17 @@ export class Activity {
     const text = failed || cut ? "" : this.host.short(activityText(data));
     if (!data.running || data.state === "waiting") this.since = 0;
     else this.since ||= Date.now();
-    const now = `${cut} ${text} ${data.reviews[0]?.proposalId ?? ""}`;
+    const movable = data.running && data.state !== "waiting" && !data.readOnly ? movableCalls(data.items)[0] : undefined;
+    const now = `${cut} ${text} ${data.reviews[0]?.proposalId ?? ""} ${movable?.id ?? ""}`;
     if (now === this.drawn) return;
     this.drawn = now;
     if (cut) this.element.replaceChildren(this.cutOff());
     else if (text && data.reviews[0]) this.element.replaceChildren(icon("bell-dot"), ` ${text} `, this.wayTo(data.reviews[0].proposalId));
-    else this.element.replaceChildren(...(text ? [icon(data.state === "waiting" ? "bell-dot" : "loading codicon-modifier-spin"), ` ${text}`, this.elapsed] : []));
+    else
+      this.element.replaceChildren(
+        ...(text ? [icon(data.state === "waiting" ? "bell-dot" : "loading codicon-modifier-spin"), ` ${text}`, this.elapsed] : []),
+        ...(text && movable ? [" ", this.aside(movable.id)] : []),
+      );
     this.tick();
   }
 
@@ -46,6 +54,10 @@ export class Activity {
 
   private wayTo(proposalId: string): HTMLElement {
     return textButton("Review", "link", () => this.host.showReview(proposalId), { "data-do": "review" });
+  }
+
+  private aside(toolUseId: string): HTMLElement {
+    return textButton("Move to background", "link", () => this.host.toBackground(toolUseId), { "data-do": "background" });
   }
 
   private cutOff(): HTMLElement {
@@ -86,14 +98,18 @@ export function readOnlyNote(state: NonNullable<ConversationData["readOnly"]>, h
     h(
       "div",
       {},
-      h("p", {}, "Another window has this conversation open, so here it can only be read. Close it there to take it over, or go on in a copy."),
+      h("p", {}, state.reason ?? "Another window has this conversation open, so here it can only be read. Close it there to take it over, or go on in a copy."),
       state.refused ? h("p", { role: "alert", class: "refused" }, "It is still open in the other window. What it has said since is shown now.") : null,
     ),
     h(
       "div",
       { class: "buttons" },
-      textButton("Take over", "secondary", () => host.takeOver(), { "data-do": "takeOver" }),
-      textButton("Continue in a copy", "secondary", () => host.copy(), { "data-do": "copy" }),
+      ...(state.reason
+        ? []
+        : [
+            textButton("Take over", "secondary", () => host.takeOver(), { "data-do": "takeOver" }),
+            textButton("Continue in a copy", "secondary", () => host.copy(), { "data-do": "copy" }),
+          ]),
       textButton("New chat", "secondary", () => host.newChat(), { "data-do": "newChat" }),
     ),
   );

@@ -1,14 +1,15 @@
 /** A permission question: what, why, the parsed command or the change, and every way to answer. Nothing has the focus by itself. */
-import type { Mode, PermissionAnswer, PermissionAsk, Proposal, Suggestion } from "../src/protocol";
-import { isOpen } from "../shared/content";
+import type { PermissionAnswer, PermissionAsk, Proposal, Suggestion } from "../src/protocol";
+import { isOpen, ruleAnswer } from "../shared/content";
 import { h, icon, iconButton, revealed, textButton } from "./dom";
+import { keyLabel } from "./keys";
 import { renderMarkdown } from "./markdown";
 import { fragmentsOf } from "../shared/turnSummary";
 import { diffView } from "./toolCard";
 
 export interface AskHost {
   /** `mode` is what the conversation goes on in once it was answered. */
-  answer(askId: string, answer: PermissionAnswer, mode?: Mode): void;
+  answer(askId: string, answer: PermissionAnswer): void;
   openText(text: string, language: string): void;
   showDiff(proposalId: string): void;
   openFile(path: string, line?: number): void;
@@ -29,10 +30,10 @@ const SHOWN_HUNKS = 20;
 export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Proposal[] = []): HTMLElement {
   const plan = ask.tool === "ExitPlanMode";
   const label = plan ? "Plan ready for your approval" : ask.title || ask.tool;
-  const reply = (answer: PermissionAnswer, mode?: Mode): void => {
+  const reply = (answer: PermissionAnswer): void => {
     card.classList.add("answered");
     for (const button of card.querySelectorAll("button")) button.disabled = true;
-    host.answer(ask.askId, answer, mode);
+    host.answer(ask.askId, answer);
   };
   const reason = h("input", {
     type: "text",
@@ -64,11 +65,11 @@ export function askCard(ask: PermissionAsk, host: AskHost, others: readonly Prop
         "div",
         { class: "buttons" },
         keyed(plan ? "Approve plan" : "Allow once", "primary", "Ctrl+Alt+Enter", () => reply({ decision: "allow", scope: "once" }), "once"),
-        plan ? textButton("Approve and accept edits", "secondary", () => reply({ decision: "allow", scope: "once" }, "acceptEdits"), { "data-answer": "acceptEdits" }) : null,
+        plan ? textButton("Approve and accept edits", "secondary", () => reply({ decision: "allow", scope: "once", mode: "acceptEdits" }), { "data-answer": "acceptEdits" }) : null,
         plan ? textButton("Open in an editor", "link", () => host.openText(String(ask.input["plan"] ?? ""), "markdown"), { "data-do": "openPlan" }) : null,
         ask.proposal ? textButton("Review hunks", "link", () => host.showDiff(ask.proposal?.proposalId ?? "")) : null,
       ),
-      ...always.map((each) => ruleRow(each, (rule) => reply({ decision: "allow", scope: each.scope, rule }))),
+      ...ruleRows(always, (scope, rules) => reply({ decision: "allow", scope, ...ruleAnswer(rules) })),
       tooLong ? h("p", { class: "why" }, "Too long to show whole, so it can only be allowed this once.") : null,
       h("div", { class: "deny-row" }, reason, keyed(plan ? "Keep planning" : "Deny", "secondary", "Ctrl+Alt+Backspace", deny, "deny")),
     ),
@@ -84,11 +85,29 @@ function description(ask: PermissionAsk): HTMLElement | null {
 
 /** A button that a key of the editor presses too. */
 function keyed(label: string, kind: "primary" | "secondary", key: string, act: () => void, answer: string): HTMLButtonElement {
-  return h("button", { type: "button", class: `button ${kind}`, "aria-label": label, title: `${label} (${key})`, "data-answer": answer, onclick: act }, label);
+  const keys = keyLabel(key);
+  return h(
+    "button",
+    { type: "button", class: `button ${kind}`, "aria-label": label, title: `${label} (${keys})`, "data-answer": answer, onclick: act },
+    label,
+    h("kbd", { "aria-hidden": "true" }, keys),
+  );
 }
 
-/** A rule that would cover this from now on. It can be changed before it is saved. */
-function ruleRow(suggestion: Suggestion, allow: (rule: string) => void): HTMLElement {
+type Allow = (scope: Suggestion["scope"], rules: string[]) => void;
+
+/** Where one answer covers every command of a line, the rules for only one of them are a fold away. */
+function ruleRows(suggestions: readonly Suggestion[], allow: Allow): HTMLElement[] {
+  const rows = (some: readonly Suggestion[]): HTMLElement[] => some.map((each) => ruleRow(each, (rules) => allow(each.scope, rules)));
+  const together = suggestions.filter((each) => each.rules);
+  if (together.length === 0) return rows(suggestions);
+  const single = rows(suggestions.filter((each) => !each.rules));
+  return [...rows(together), h("details", { class: "single-rules" }, h("summary", { class: "small" }, "Only one of them"), ...single)];
+}
+
+/** A rule, or several, that would cover this from now on. They can be changed before they are saved, each on a line. */
+function ruleRow(suggestion: Suggestion, allow: (rules: string[]) => void): HTMLElement {
+  const proposed = suggestion.rules ?? [suggestion.rule];
   const words = `Allow ${SCOPES[suggestion.scope]}`;
   const button = h(
     "button",
@@ -96,8 +115,8 @@ function ruleRow(suggestion: Suggestion, allow: (rule: string) => void): HTMLEle
       type: "button",
       class: "button secondary rule",
       "data-answer": suggestion.scope,
-      title: `${suggestion.display ?? revealed(suggestion.rule)}\n${suggestion.covers}`,
-      onclick: () => allow(suggestion.rule),
+      title: `${suggestion.display ?? revealed(suggestion.rule)}\n${suggestion.covers}\n${keyLabel("Ctrl+Shift+Alt+Enter")}: choose and change the rule`,
+      onclick: () => allow(proposed),
     },
     `${words}: `,
     h("code", {}, suggestion.display ?? revealed(suggestion.rule)),
@@ -109,12 +128,21 @@ function ruleRow(suggestion: Suggestion, allow: (rule: string) => void): HTMLEle
     iconButton("edit", `Edit the rule before it is saved ${SCOPES[suggestion.scope]}`, () => edit()),
   );
   const edit = (): void => {
-    const rule = h("input", { type: "text", class: "rule-input", value: suggestion.rule, "aria-label": `The rule to save ${SCOPES[suggestion.scope]}`, spellcheck: "false" });
+    const what = proposed.length > 1 ? "The rules to save, one on each line," : "The rule to save";
+    const rule = h("textarea", { class: "rule-input", rows: proposed.length, "aria-label": `${what} ${SCOPES[suggestion.scope]}`, spellcheck: "false" });
+    rule.value = proposed.join("\n");
     const save = (): void => {
-      if (rule.value.trim()) allow(rule.value.trim());
+      const rules = rule.value
+        .split("\n")
+        .map((line) => line.trim())
+        .filter(Boolean);
+      if (rules.length > 0) allow(rules);
     };
     rule.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") save();
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        save();
+      }
       if (event.key === "Escape") row.replaceChildren(button, ...kept);
     });
     const kept = [...row.children].slice(1);
@@ -163,7 +191,7 @@ function body(ask: PermissionAsk, host: AskHost, others: readonly Proposal[]): N
     h(
       "div",
       { class: "input-row" },
-      h("span", { class: "input-name" }, name),
+      h("span", { class: "input-name" }, name.replaceAll("_", " ")),
       h("pre", {}, revealed(typeof value === "string" ? value : JSON.stringify(value, null, 2)).slice(0, TOO_LONG)),
     ),
   );

@@ -29,7 +29,7 @@ export class Changes {
     const details = h(
       "details",
       { open: this.open },
-      h("summary", {}, icon("diff-multiple"), h("span", {}, ` ${plural(files.size, "file")} changed`)),
+      h("summary", {}, icon("diff-multiple"), h("span", {}, `${plural(files.size, "file")} changed`)),
       h("ul", { "aria-label": "Changed files" }, ...[...files].map(([uri, ids]) => this.row(uri, ids))),
     );
     details.addEventListener("toggle", () => (this.open = details.open));

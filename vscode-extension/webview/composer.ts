@@ -1,19 +1,33 @@
 /** Where the user writes: text, mentions, images, completion of @ and /, and the send and stop buttons. */
-import type { CompletionItem } from "../src/protocol";
-import type { Draft, MentionChip } from "../shared/bridge";
+import type { ChatCompletion, Draft, MentionChip } from "../shared/bridge";
 import { h, icon, iconButton } from "./dom";
+import { keyLabel } from "./keys";
 
 export interface ComposerHost {
   send(draft: Draft, steer: boolean): void;
   stop(): void;
   complete(requestId: number, text: string, offset: number): void;
   dropped(uris: string[]): void;
+  attach(): void;
   draft(draft: Draft): void;
   cancelEdit(): void;
 }
 
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const STEER = keyLabel("Ctrl+Enter");
 const IMAGE_LIMIT = 5 * 1024 * 1024;
+
+/** By the kind of a completion or a chip. */
+const ICONS: Record<string, string> = {
+  command: "terminal-cmd",
+  folder: "folder",
+  agent: "robot",
+  symbol: "symbol-method",
+  warning: "warning",
+  terminal: "terminal",
+  git: "git-compare",
+  active: "eye",
+};
 
 export class Composer {
   readonly element: HTMLElement;
@@ -25,9 +39,13 @@ export class Composer {
   private readonly hint: HTMLElement;
   private readonly box: HTMLElement;
   private readonly locked: HTMLElement;
+  private readonly notes = h("div", { class: "notes" });
   private mentions: MentionChip[] = [];
   private images: string[] = [];
-  private items: CompletionItem[] = [];
+  /** The editor one looks at, and the file for which the user does not want it. */
+  private active: MentionChip | null = null;
+  private unwanted = "";
+  private items: ChatCompletion[] = [];
   private chosen = 0;
   private request = 0;
   private running = false;
@@ -42,7 +60,7 @@ export class Composer {
       rows: 1,
       dir: "auto",
       class: "prompt",
-      placeholder: "Ask or describe a change (@ files, / commands)",
+      placeholder: "Ask or describe a change (@ context, / commands)",
       "aria-label": "Message to Assent",
       role: "combobox",
       "aria-expanded": "false",
@@ -53,10 +71,11 @@ export class Composer {
     this.popup = h("ul", { class: "completions", id: "completions", role: "listbox", "aria-label": "Completions", hidden: true });
     this.sendButton = iconButton("send", "Send", () => this.submit(false), { class: "icon-button send" });
     this.stopButton = iconButton("debug-stop", "Stop", () => this.host.stop(), { class: "icon-button stop", hidden: true });
+    const attach = iconButton("attach", "Attach files, problems, terminal output, changes…", () => this.host.attach(), { class: "icon-button attach" });
     this.hint = h("div", { class: "hint small", "aria-live": "polite" });
-    this.box = h("div", { class: "box" }, this.chips, this.input, h("div", { class: "footer" }, footer, h("span", { class: "spacer" }), this.stopButton, this.sendButton));
+    this.box = h("div", { class: "box" }, this.chips, this.input, h("div", { class: "footer" }, attach, footer, h("span", { class: "spacer" }), this.stopButton, this.sendButton));
     this.locked = h("div", { class: "locked", hidden: true });
-    this.element = h("div", { class: "composer" }, this.popup, this.hint, this.box, this.locked);
+    this.element = h("div", { class: "composer" }, this.popup, this.hint, this.notes, this.box, this.locked);
     this.input.addEventListener("input", () => this.changed());
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("blur", () => setTimeout(() => this.close(), 150));
@@ -69,6 +88,20 @@ export class Composer {
 
   focus(): void {
     this.input.focus();
+  }
+
+  /** What the editor shows changes while one types there; it comes along unless the user takes it away. */
+  look(chip: MentionChip | null): void {
+    if (chip?.file !== this.unwanted) this.unwanted = "";
+    if (JSON.stringify(chip) === JSON.stringify(this.active)) return;
+    this.active = chip;
+    this.drawChips();
+  }
+
+  /** A new chat: what was left out of the last one may be wanted again. */
+  lookAgain(): void {
+    this.unwanted = "";
+    this.drawChips();
   }
 
   get draft(): Draft {
@@ -90,6 +123,11 @@ export class Composer {
     this.box.hidden = note !== null;
     this.locked.hidden = note === null;
     if (note?.textContent !== this.locked.textContent) this.locked.replaceChildren(...(note ? [note] : []));
+  }
+
+  /** A line over the box, about what a new conversation would be like. */
+  note(note: HTMLElement | null): void {
+    if (note?.textContent !== this.notes.textContent) this.notes.replaceChildren(...(note ? [note] : []));
   }
 
   insert(text: string, mentions: MentionChip[], replace: boolean, images: string[] = []): void {
@@ -114,7 +152,7 @@ export class Composer {
     this.showState();
   }
 
-  showCompletions(requestId: number, items: CompletionItem[]): void {
+  showCompletions(requestId: number, items: ChatCompletion[]): void {
     if (requestId !== this.request) return;
     this.items = items.slice(0, 50);
     this.chosen = 0;
@@ -125,7 +163,9 @@ export class Composer {
     const draft = this.draft;
     if (!draft.text.trim() && draft.images.length === 0) return;
     this.close();
-    this.host.send(draft, steer);
+    // A command or a note for memory is taken as it stands; nothing else may come with it.
+    const active = this.shownActive && !/^\s*[/#]/.test(draft.text) && !this.editing ? [this.shownActive] : [];
+    this.host.send({ ...draft, mentions: [...draft.mentions, ...active] }, steer);
     this.restore({ text: "", images: [], mentions: [] });
     this.editing = false;
     this.showState();
@@ -143,7 +183,7 @@ export class Composer {
         return;
       }
       const enter = event.key === "Enter" && !event.shiftKey && !event.isComposing;
-      if (enter && this.items[this.chosen]?.insertText.trim() === this.word()) {
+      if (enter && !this.items[this.chosen]?.chip && this.items[this.chosen]?.insertText.trim() === this.word()) {
         this.close(); // it is written out already: Enter means the message
       } else if (event.key === "Tab" || enter) {
         event.preventDefault();
@@ -195,7 +235,14 @@ export class Composer {
     const item = this.items[at];
     if (!item) return;
     const word = this.word();
-    const text = item.insertText.endsWith(" ") || (deeper && item.insertText.endsWith("/")) ? item.insertText : `${item.insertText} `;
+    if (item.chip) {
+      this.input.setRangeText("", this.input.selectionStart - word.length, this.input.selectionStart, "end");
+      this.insert("", [item.chip], false);
+      this.close();
+      this.focus();
+      return;
+    }
+    const text = item.more ? item.insertText : item.insertText.endsWith(" ") || (deeper && item.insertText.endsWith("/")) ? item.insertText : `${item.insertText} `;
     this.input.setRangeText(text, this.input.selectionStart - word.length, this.input.selectionStart, "end");
     this.close();
     this.changed();
@@ -213,7 +260,7 @@ export class Composer {
         const option = h(
           "li",
           { role: "option", id: `completion-${at}`, "aria-selected": String(at === this.chosen), class: at === this.chosen ? "chosen" : "" },
-          icon(item.kind === "command" ? "terminal" : item.kind === "folder" ? "folder" : item.kind === "agent" ? "robot" : "file"),
+          icon(ICONS[item.kind] ?? "file"),
           h("span", { class: "label" }, item.label),
           h("span", { class: "detail" }, item.detail),
         );
@@ -242,13 +289,13 @@ export class Composer {
     this.stopButton.hidden = !this.running;
     this.sendButton.hidden = this.running && empty;
     this.sendButton.disabled = empty;
-    const label = this.running ? "Queue for after this turn (Ctrl+Enter: steer now)" : "Send";
+    const label = this.running ? `Queue for after this turn (${STEER}: steer now)` : "Send";
     this.sendButton.setAttribute("aria-label", label);
     this.sendButton.title = label;
     this.hint.textContent = this.editing
       ? "Editing an earlier message: sending rewinds the conversation to it. Esc to cancel."
       : this.running && !empty
-        ? "Enter queues it, Ctrl+Enter steers the running turn."
+        ? `Enter queues it, ${STEER} steers the running turn.`
         : "";
   }
 
@@ -259,13 +306,16 @@ export class Composer {
       this.showState();
       this.host.draft(this.draft);
     };
+    const active = this.shownActive;
     this.chips.replaceChildren(
+      ...(active ? [this.activeChip(active, redraw)] : []),
       ...this.mentions.map((mention) =>
         h(
           "span",
           { class: "chip" },
-          icon("file"),
-          mention.label,
+          icon(ICONS[mention.kind ?? ""] ?? (mention.uri.endsWith("/") ? "folder" : "file")),
+          h("span", { class: "chip-label" }, mention.label),
+          mention.adds ? h("span", { class: "adds" }, mention.adds) : null,
           remove(mention.label, () => ((this.mentions = this.mentions.filter((each) => each !== mention)), redraw())),
         ),
       ),
@@ -277,6 +327,35 @@ export class Composer {
           remove(`image ${at + 1}`, () => ((this.images = this.images.filter((each) => each !== image)), redraw())),
         ),
       ),
+    );
+  }
+
+  /** Not where the same file or the same lines of it are attached already. */
+  private get shownActive(): MentionChip | null {
+    const active = this.active;
+    if (!active || active.file === this.unwanted) return null;
+    const same = (each: MentionChip): boolean => !each.range || (each.range.start.line === active.range?.start.line && each.range.end.line === active.range.end.line);
+    return this.mentions.some((each) => each.uri === active.file && same(each)) ? null : active;
+  }
+
+  private activeChip(chip: MentionChip, redraw: () => void): HTMLElement {
+    const whole = (): void => {
+      this.mentions.push({ uri: chip.file ?? chip.uri, label: chip.label });
+      redraw();
+    };
+    const forget = (): void => {
+      this.unwanted = chip.file ?? "";
+      redraw();
+      this.focus();
+    };
+    return h(
+      "span",
+      { class: "chip active", title: "The editor you look at. It goes along with your message; the setting “Chat: Active Editor” turns this off." },
+      icon("eye"),
+      h("span", { class: "chip-label" }, chip.label),
+      h("span", { class: "adds" }, chip.adds ?? ""),
+      chip.range ? null : iconButton("add", `Attach all of ${chip.label}`, whole),
+      iconButton("close", `Leave out ${chip.label}`, forget),
     );
   }
 

@@ -3,6 +3,7 @@ import type { PermissionAsk, Proposal } from "../src/protocol";
 import { askCard, type AskHost } from "./askCard";
 import { h, icon, revealed, textButton } from "./dom";
 import { elicitForm, type ElicitHost } from "./elicitForm";
+import { keyLabel } from "./keys";
 import type { ConversationData } from "../shared/items";
 
 interface Card {
@@ -39,6 +40,7 @@ export class Dock {
         textButton("Allow all once", "secondary", () => answer("allow"), { "data-do": "allowAll" }),
         textButton("Deny all", "secondary", () => answer("deny"), { "data-do": "denyAll" }),
       ),
+      h("p", { class: "why" }, h("kbd", {}, keyLabel("Ctrl+Alt+Enter")), " allows and ", h("kbd", {}, keyLabel("Ctrl+Alt+Backspace")), " denies those that you tick in a list."),
     );
   }
 

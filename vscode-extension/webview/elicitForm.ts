@@ -1,7 +1,8 @@
 /** A question to the user as a form: choices, a JSON schema's fields, or an address to open. */
-import type { Elicit, ElicitAnswer, Json, Question } from "../src/protocol";
+import type { Elicit, ElicitAnswer, Question } from "../src/protocol";
 import { h, icon, revealed, textButton } from "./dom";
 import { renderMarkdown } from "./markdown";
+import { type Fields, schemaFields } from "./schemaForm";
 
 export interface ElicitHost {
   answer(elicitId: string, answer: ElicitAnswer): void;
@@ -14,7 +15,7 @@ export function elicitForm(elicit: Elicit, host: ElicitHost): HTMLElement {
     for (const control of form.querySelectorAll<HTMLButtonElement | HTMLInputElement>("button, input, select, textarea")) control.disabled = true;
     host.answer(elicit.elicitId, answer);
   };
-  const fields = elicit.questions ? questions(elicit.elicitId, elicit.questions) : elicit.schema ? schemaFields(elicit.elicitId, elicit.schema) : null;
+  const fields = elicit.questions ? questions(elicit.elicitId, elicit.questions) : elicit.schema ? schemaFields(elicit.elicitId, elicit.schema, elicit) : null;
   const form = h(
     "form",
     { class: "card elicit", "aria-label": `Question: ${elicit.message}`, "data-elicit": elicit.elicitId },
@@ -47,12 +48,6 @@ export function elicitForm(elicit: Elicit, host: ElicitHost): HTMLElement {
     reply({ action: "accept", ...(fields ? { content: fields.content() } : {}) });
   });
   return form;
-}
-
-interface Fields {
-  element: HTMLElement;
-  content(): Json;
-  problem(): string;
 }
 
 function questions(id: string, all: Question[]): Fields {
@@ -102,64 +97,5 @@ function questions(id: string, all: Question[]): Fields {
       }
       return Object.keys(other).length ? { answers, other } : { answers };
     },
-  };
-}
-
-type Schema = {
-  type?: string;
-  title?: string;
-  description?: string;
-  enum?: unknown[];
-  enumNames?: string[];
-  default?: unknown;
-  minimum?: number;
-  maximum?: number;
-  format?: string;
-};
-
-/** Flat schemas of strings, numbers, booleans and choices, as MCP elicitation allows. */
-export function schemaFields(id: string, schema: Json): Fields {
-  const properties = (schema["properties"] as Record<string, Schema> | undefined) ?? {};
-  const required = new Set((schema["required"] as string[] | undefined) ?? []);
-  const element = h("div", {});
-  const readers: { name: string; label: string; read(): unknown }[] = [];
-  for (const [name, field] of Object.entries(properties)) {
-    const label = field.title ?? name;
-    const fieldId = `${id}:${name}`;
-    const fallback = field.default === undefined ? "" : String(field.default);
-    if (field.type === "boolean") {
-      const box = h("input", { type: "checkbox", id: fieldId, checked: field.default === true });
-      element.append(h("label", { class: "choice" }, box, h("span", {}, label, field.description ? h("small", {}, field.description) : null)));
-      readers.push({ name, label, read: () => box.checked });
-      continue;
-    }
-    const options = field.enum;
-    const control = options
-      ? h(
-          "select",
-          { id: fieldId },
-          h("option", { value: "" }, "—"),
-          ...options.map((value, at) => h("option", { value: String(value), selected: String(value) === fallback && fallback !== "" }, field.enumNames?.[at] ?? String(value))),
-        )
-      : h("input", {
-          id: fieldId,
-          type: field.type === "number" || field.type === "integer" ? "number" : "text",
-          step: field.type === "integer" ? 1 : "any",
-          value: fallback,
-          min: field.minimum,
-          max: field.maximum,
-        });
-    element.append(
-      h("div", { class: "field" }, h("label", { for: fieldId }, label, required.has(name) ? " *" : ""), control, field.description ? h("small", {}, field.description) : null),
-    );
-    readers.push({ name, label, read: () => (control.value === "" ? undefined : field.type === "number" || field.type === "integer" ? Number(control.value) : control.value) });
-  }
-  return {
-    element,
-    problem: () => {
-      const open = readers.find((reader) => required.has(reader.name) && reader.read() === undefined);
-      return open ? `Please fill in: ${open.label}` : "";
-    },
-    content: () => Object.fromEntries(readers.map((reader) => [reader.name, reader.read()]).filter(([, value]) => value !== undefined)),
   };
 }

@@ -103,6 +103,7 @@ export class History {
         session.running ? icon("loading codicon-modifier-spin") : icon("comment"),
         h("span", { class: "session-title" }, session.title || "Untitled"),
         h("span", { class: "small" }, facts.join(" · ")),
+        ...found(session, this.query.value),
       ),
       iconButton("edit", `Rename ${session.title}`, () => this.host.rename(session.sessionId)),
       iconButton("trash", `Delete ${session.title}`, () => this.host.remove(session.sessionId)),
@@ -117,6 +118,31 @@ export class History {
     event.preventDefault();
     next.focus();
   }
+}
+
+/** The places where the words were said, marked where the server says: it knows beginnings of words and accents. */
+function found(session: SessionInfo, query: string): Node[] {
+  const line = (...words: Node[]): Node => h("span", { class: "snippet small" }, ...words);
+  if (session.snippets?.length) return session.snippets.map(({ text, ranges }) => line(...markedAt(text, ranges)));
+  return session.snippet ? [line(...marked(session.snippet, query))] : [];
+}
+
+export function markedAt(text: string, ranges: readonly (readonly [number, number])[]): Node[] {
+  const parts: Node[] = [];
+  let at = 0;
+  for (const [from, to] of ranges) {
+    parts.push(document.createTextNode(text.slice(at, from)), h("mark", {}, text.slice(from, to)));
+    at = to;
+  }
+  return [...parts, document.createTextNode(text.slice(at))];
+}
+
+/** The words that were searched for stand out, by more than their colour. */
+export function marked(text: string, query: string): Node[] {
+  const words = query.trim().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [document.createTextNode(text)];
+  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return text.split(new RegExp(`(${escaped.join("|")})`, "gi")).map((part, at) => (at % 2 ? h("mark", {}, part) : document.createTextNode(part)));
 }
 
 export function ago(when: string | number, now = Date.now()): string {

@@ -7,18 +7,20 @@ import { decorateCode } from "./codeBlock";
 import { Composer } from "./composer";
 import { Conversation } from "../shared/conversation";
 import { Dock } from "./dock";
-import { h, iconButton } from "./dom";
+import { h, icon, iconButton, textButton } from "./dom";
 import { Facts } from "./facts";
 import { History } from "./history";
 import { QueueList, TodoList } from "./lists";
-import { Pickers } from "./pickers";
+import { MODES, Pickers } from "./pickers";
+import type { Mode } from "../src/protocol";
 import { drawDiagram, drawMath } from "./rich";
 import { Changes } from "./changes";
 import { isFold, rowsOf } from "./folds";
-import { foldRow, rowFor, type RowHost } from "./rows";
+import { foldRow, rowFor, shortUri, type RowHost } from "./rows";
 import { VirtualList, type RowView } from "./virtualList";
 import { WorkspaceImages } from "./workspaceImages";
-import { welcomePage } from "./welcome";
+import { FindBar } from "./findBar";
+import { Welcome } from "./welcome";
 
 declare function acquireVsCodeApi(): { postMessage(message: ToHost): void; getState(): unknown; setState(state: unknown): void };
 
@@ -50,6 +52,7 @@ const composer = new Composer(
     stop: () => post({ type: "stop" }),
     complete: (requestId, text, offset) => post({ type: "complete", requestId, text, offset }),
     dropped: (uris) => post({ type: "dropped", uris }),
+    attach: () => post({ type: "attach" }),
     draft: (draft) => {
       keep();
       post({ type: "draft", draft });
@@ -58,7 +61,13 @@ const composer = new Composer(
   },
   pickers.element,
 );
-const welcome = welcomePage((text) => composer.insert(text, [], true));
+const welcome = new Welcome({
+  compose: (text) => {
+    composer.insert(text, [], true);
+    composer.focus();
+  },
+  run: (command) => post({ type: "command", command }),
+});
 const todos = new TodoList();
 const queue = new QueueList({
   unqueue: (message, edit) => post({ type: "unqueue", clientMessageId: message.clientMessageId, edit }),
@@ -69,6 +78,7 @@ const activity = new Activity({
   resume: () => post({ type: "resume" }),
   retry: () => post({ type: "retry" }),
   showReview: (proposalId) => post({ type: "showDiff", proposalId }),
+  toBackground: (toolUseId) => post({ type: "toBackground", toolUseId }),
   short: (text) => rowHost.short(text),
 });
 const facts = new Facts(() => composer.focus());
@@ -89,7 +99,7 @@ const rowHost: RowHost = {
   copy: (text) => post({ type: "copy", text }),
   edit: (item) => {
     editing = item.messageId ?? null;
-    composer.restore({ text: item.text, images: [...item.images], mentions: [] });
+    composer.restore({ text: item.text, images: [...item.images], mentions: item.mentions.map((each) => ({ ...each, label: each.label ?? shortUri(each.uri) })) });
     composer.setEditing(true);
     composer.focus();
   },
@@ -100,6 +110,10 @@ const rowHost: RowHost = {
   running: () => conversation.data.running,
   readOnly: () => conversation.data.readOnly !== null,
   showThinking: () => surroundings?.showThinking ?? false,
+  snipOf: (messageId) => conversation.data.snips.find((each) => each.messageIds.includes(messageId)),
+  snip: (messageId) => post({ type: "snip", messageIds: [messageId] }),
+  unsnip: (snipId) => post({ type: "unsnip", snipId }),
+  run: (command) => post({ type: "command", command }),
   decorate: (pre, code, language) => decorateCode(pre, code, language, post),
   image: (link, path) => images.show(link, path),
   math: drawMath,
@@ -117,7 +131,7 @@ const answered = (message: ToHost): void => {
 };
 const dock = new Dock(
   {
-    answer: (askId, answer, mode) => answered({ type: "answerAsk", askId, answer, ...(mode ? { mode } : {}) }),
+    answer: (askId, answer) => answered({ type: "answerAsk", askId, answer }),
     openText: (text, language) => post({ type: "openText", text, language }),
     showDiff: (proposalId) => post({ type: "showDiff", proposalId }),
     openFile: rowHost.openFile,
@@ -149,6 +163,13 @@ const list = new VirtualList(transcript, rowsBox, makeRow, {
   },
   onFollow: (following) => (jump.hidden = following),
 });
+const find = new FindBar({
+  items: () => conversation.data.items,
+  reveal: (key) => list.reveal(rowOf.get(key) ?? key),
+  more: () => conversation.data.olderCursor !== null,
+  loadMore: () => post({ type: "older" }),
+  closed: () => composer.focus(),
+});
 
 // --- messages -------------------------------------------------------------------------------------
 
@@ -159,6 +180,7 @@ window.addEventListener("message", (event: MessageEvent<ToView>) => {
       conversation = new Conversation(message.data);
       serial = message.serial;
       askedOlder = "";
+      if (message.data.sessionId === null) composer.lookAgain();
       document.body.dataset["session"] = message.data.sessionId ?? "";
       list.clear();
       list.setKeys(rowKeys());
@@ -188,6 +210,15 @@ window.addEventListener("message", (event: MessageEvent<ToView>) => {
       break;
     case "image":
       images.loaded(message.path, message.data);
+      break;
+    case "active":
+      composer.look(message.chip);
+      break;
+    case "find":
+      find.show();
+      break;
+    case "reveal":
+      void list.reveal(rowOf.get(message.key) ?? message.key);
       break;
     case "there":
       post({ type: "ready" });
@@ -229,6 +260,7 @@ function draw(): void {
   const { keys, structure, around } = dirty;
   Object.assign(dirty, { keys: new Set<string>(), structure: false, around: false, frame: 0 });
   if (structure) list.setKeys(rowKeys());
+  if (structure) find.changed();
   for (const key of new Set([...keys].map((each) => rowOf.get(each) ?? each))) list.update(key);
   if (around) drawAround();
 }
@@ -247,7 +279,16 @@ function drawAround(): void {
   banners.draw(surroundings);
   activity.draw(data, surroundings?.server.kind === "failed");
   pickers.draw(data, surroundings?.models ?? [], surroundings?.model ?? "");
-  welcome.hidden = data.items.length > 0 || data.running;
+  composer.note(data.sessionId === null && surroundings?.keptMode ? keptModeNote(surroundings.keptMode) : null);
+  welcome.draw(surroundings);
+  welcome.element.hidden = data.items.length > 0 || data.running;
+}
+
+/** A mode that asks less than usual is never taken up in silence. */
+function keptModeNote(mode: Mode): HTMLElement {
+  const label = MODES.find((each) => each.mode === mode)?.label ?? mode;
+  const back = textButton("Ask first", "link", () => post({ type: "configure", mode: "default" }), { "data-do": "askFirst" });
+  return h("div", { class: "kept-mode small", role: "note" }, icon("info"), ` Starts with “${label}”, as last time here. `, back);
 }
 
 function announce(action: Extract<ToView, { type: "actions" }>["actions"][number]): void {
@@ -259,12 +300,11 @@ function announce(action: Extract<ToView, { type: "actions" }>["actions"][number
 
 function send(draft: Draft, steer: boolean): void {
   if (editing) {
-    post({ type: "resend", messageId: editing, text: draft.text });
+    post({ type: "resend", messageId: editing, text: draft.text, mentions: draft.mentions });
     editing = null;
     composer.setEditing(false);
   } else {
-    const mentions = draft.mentions.map(({ uri, range }) => ({ uri, ...(range ? { range } : {}) }));
-    post({ type: "send", text: draft.text, images: draft.images, mentions, whenBusy: steer ? "steer" : "queue" });
+    post({ type: "send", text: draft.text, images: draft.images, mentions: draft.mentions, whenBusy: steer ? "steer" : "queue" });
   }
   list.toBottom();
 }
@@ -283,15 +323,21 @@ window.addEventListener("focus", () => {
   if (!document.activeElement || document.activeElement === document.body) composer.focus();
 });
 
-transcript.append(welcome, rowsBox);
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "f" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  event.stopPropagation(); // else the workbench opens the find of the text editor as well
+  find.show();
+});
+transcript.append(welcome.element, rowsBox);
 document.body.append(
   banners.element,
-  h("main", {}, transcript, jump, history.element, facts.element),
+  h("main", {}, transcript, find.element, history.element, facts.element),
   todos.element,
   dock.element,
   queue.element,
   changes.element,
-  activity.element,
+  h("div", { class: "below" }, activity.element, jump),
   composer.element,
   announcer,
 );

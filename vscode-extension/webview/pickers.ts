@@ -63,7 +63,7 @@ export class Pickers {
   }
 
   private drawMeter(usage: ConversationData["usage"]): void {
-    this.meter.hidden = !usage || usage.contextWindow <= 0;
+    this.meter.hidden = !usage || usage.contextWindow <= 0 || usage.contextTokens <= 0; // of an empty conversation nothing was measured
     this.cost.hidden = !usage || usage.costUsd <= 0;
     if (!usage) return;
     const share = Math.min(1, usage.contextTokens / Math.max(1, usage.contextWindow));

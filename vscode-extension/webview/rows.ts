@@ -1,6 +1,6 @@
 /** One row of the transcript per item: how each kind is drawn, and drawn again when it changes. */
 import type { Conversation } from "../shared/conversation";
-import type { Item, TextItem, ThinkingItem, UserItem } from "../shared/items";
+import type { HookItem, Item, SnipInfo, TextItem, ThinkingItem, UserItem } from "../shared/items";
 import { money } from "../shared/content";
 import { h, icon, iconButton, revealed, textButton } from "./dom";
 import { renderMarkdown, StreamingMarkdown, type CodeActions } from "./markdown";
@@ -20,6 +20,11 @@ export interface RowHost extends ToolHost, CodeActions {
   /** Another window owns the conversation: it can be read and copied, not changed. */
   readOnly(): boolean;
   showThinking(): boolean;
+  /** The snip that took a message out of the model's view. */
+  snipOf(messageId: string): SnipInfo | undefined;
+  snip(messageId: string): void;
+  unsnip(snipId: string): void;
+  run(command: string): void;
 }
 
 /** What each kind of row is called by screen readers. */
@@ -31,6 +36,7 @@ const SPOKEN: Record<Item["kind"], string> = {
   answered: "Your answer",
   plan: "Plan",
   notice: "Notice",
+  hook: "Hook",
   end: "End of the turn",
 };
 
@@ -42,9 +48,11 @@ export function rowFor(conversation: Conversation, key: string, host: RowHost): 
   const update = (): void => {
     const now = conversation.get(key);
     if (!now) return;
-    const drawn = JSON.stringify(now) + String(now.kind === "end" && host.isLast(key) && !host.running());
+    const snip = now.kind === "user" && now.messageId ? host.snipOf(now.messageId) : undefined;
+    const drawn = JSON.stringify([now, snip]) + String(now.kind === "end" && host.isLast(key) && !host.running());
     if (drawn === before) return;
     before = drawn;
+    element.classList.toggle("snipped", snip !== undefined);
     element.replaceChildren(...draw(now, host));
   };
   update();
@@ -56,6 +64,7 @@ function streamed(conversation: Conversation, key: string, first: TextItem | Thi
   const stream = new StreamingMarkdown(body, host);
   const element = h("article", { class: `row ${first.kind}`, "aria-label": SPOKEN[first.kind] });
   let details: HTMLDetailsElement | undefined;
+  let actions: HTMLElement | undefined;
   if (first.kind === "thinking") {
     details = h("details", { open: host.isOpen(key, host.showThinking()) }, h("summary", {}, icon("lightbulb"), h("span", { class: "thinking-label" }, "Thinking")), body);
     details.addEventListener("toggle", () => {
@@ -68,13 +77,24 @@ function streamed(conversation: Conversation, key: string, first: TextItem | Thi
       const item = conversation.get(key);
       if (item?.kind === "text") host.copy(item.text);
     };
-    element.append(body, h("div", { class: "row-actions" }, iconButton("copy", "Copy answer", copy)));
+    actions = h("div", { class: "row-actions" }, iconButton("copy", "Copy answer", copy));
+    element.append(body, actions);
   }
+  let snip: SnipInfo | undefined | null = null; // not looked at yet
   const update = (): void => {
     const item = conversation.get(key);
     if (item?.kind !== "text" && item?.kind !== "thinking") return;
     element.classList.toggle("streaming", item.streaming);
     element.classList.toggle("error", item.kind === "text" && Boolean(item.error));
+    const now = host.snipOf(key);
+    if (actions && !item.streaming && now !== snip) {
+      snip = now;
+      element.classList.toggle("snipped", snip !== undefined);
+      element.querySelector(".snip-note")?.remove();
+      actions.querySelector(".snip")?.remove();
+      if (snip) actions.before(snipNote(snip, host));
+      else if (!host.readOnly()) actions.append(snipButton(key, host));
+    }
     // A folded thought costs nothing until someone opens it.
     if (details && !details.open) return;
     stream.update(item.text, !item.streaming);
@@ -95,7 +115,7 @@ function draw(item: Item, host: RowHost): Node[] {
           "div",
           { class: "small", title: host.short(revealed(item.title)) },
           icon(item.decision === "deny" ? "circle-slash" : "check"),
-          ` ${answeredText(item.decision, item.by)}: ${host.short(revealed(item.title))}`,
+          ` ${answeredText(item.decision, item.by, item.client)}: ${host.short(revealed(item.title))}`,
         ),
       ];
     case "plan":
@@ -110,6 +130,8 @@ function draw(item: Item, host: RowHost): Node[] {
           item.detail ? h("details", {}, h("summary", {}, "Details"), h("div", { class: "markdown" }, renderMarkdown(item.detail))) : null,
         ),
       ];
+    case "hook":
+      return [hookRow(item)];
     case "end":
       return endRow(item, host);
     default:
@@ -119,6 +141,7 @@ function draw(item: Item, host: RowHost): Node[] {
 
 function userRow(item: UserItem, host: RowHost): Node[] {
   const id = item.messageId;
+  const snip = id ? host.snipOf(id) : undefined;
   return [
     h(
       "div",
@@ -126,6 +149,7 @@ function userRow(item: UserItem, host: RowHost): Node[] {
       h("div", { class: "said" }, item.text),
       item.images.length ? h("div", { class: "shots" }, ...item.images.map((source) => h("img", { src: source, alt: "attached image", class: "shot" }))) : null,
       chips(item, host),
+      snip ? snipNote(snip, host) : null,
       item.failed ? h("div", { class: "notice error", role: "alert" }, icon("error"), h("span", {}, item.failed)) : null,
     ),
     h(
@@ -135,18 +159,44 @@ function userRow(item: UserItem, host: RowHost): Node[] {
       id && !host.readOnly() ? iconButton("edit", "Edit and resend", () => host.edit(item)) : null,
       id && !host.readOnly() ? iconButton("discard", "Rewind to here…", () => host.rewind(id)) : null,
       id ? iconButton("repo-forked", "Fork from here", () => host.fork(id)) : null,
+      id && !snip && !host.readOnly() ? snipButton(id, host) : null,
     ),
   ];
 }
 
+function snipButton(messageId: string, host: RowHost): HTMLElement {
+  return iconButton("eye-closed", "Take out of what the model sees…", () => host.snip(messageId), { class: "icon-button snip" });
+}
+
+function snipNote(snip: SnipInfo, host: RowHost): HTMLElement {
+  const by = snip.by === "user" ? "Not seen by the model" : "Taken out of the model's view to save room";
+  return h("div", { class: "snip-note small" }, icon("eye-closed"), ` ${by} `, host.readOnly() ? null : textButton("Put back", "link", () => host.unsnip(snip.snipId)));
+}
+
+/** One quiet line: what ran, how long, how it ended, and whether it changed anything. */
+function hookRow(item: HookItem): HTMLElement {
+  const good = item.outcome === "success";
+  const words = [
+    `${item.event} hook`,
+    good ? (item.changed ? "changed something" : "ran") : (OUTCOMES[item.outcome] ?? item.outcome),
+    item.exitCode ? `exit ${item.exitCode}` : "",
+    item.durationMs > 0 ? duration(item.durationMs) : "",
+  ].filter(Boolean);
+  const line = [icon(good ? "zap" : item.outcome === "blocked" || item.outcome === "prevented" ? "circle-slash" : "warning"), ` ${words.join(" · ")}`];
+  if (!item.text) return h("div", { class: `hook-line small ${item.outcome}` }, ...line);
+  return h("details", { class: `hook-line small ${item.outcome}`, open: !good }, h("summary", {}, ...line), h("div", { class: "markdown" }, renderMarkdown(item.text)));
+}
+
+const OUTCOMES: Record<string, string> = { blocked: "blocked this", prevented: "ended the turn", error: "failed", timeout: "took too long and was stopped" };
+
 /** What came along with the words; until the server has said what it added, what was chosen. */
 function chips(item: UserItem, host: RowHost): HTMLElement | null {
   const attached = (item.attached ?? []).map(({ kind, path, adds }) =>
-    h("span", { class: "chip attached" }, icon(kind), host.short(path), adds ? h("span", { class: "adds" }, adds) : null),
+    h("span", { class: "chip attached" }, icon(kind === "context" ? "link" : kind), host.short(path), adds ? h("span", { class: "adds" }, adds) : null),
   );
   const chosen = item.mentions
-    .filter((mention) => !(item.attached ?? []).some((each) => decodeURIComponent(mention.uri).endsWith(each.path)))
-    .map((mention) => h("span", { class: "chip" }, icon("file"), shortUri(mention.uri)));
+    .filter((mention) => !(item.attached ?? []).some((each) => each.path === mention.label || decodeURIComponent(mention.uri).endsWith(each.path)))
+    .map((mention) => h("span", { class: "chip" }, icon(mention.text === undefined ? "file" : "link"), mention.label ?? shortUri(mention.uri)));
   return attached.length + chosen.length ? h("div", { class: "chips" }, ...attached, ...chosen) : null;
 }
 
@@ -197,14 +247,19 @@ function endRow(item: Extract<Item, { kind: "end" }>, host: RowHost): Node[] {
       { class: `notice ${stopped ? "info" : "error"}`, role: stopped ? "note" : "alert" },
       icon(stopped ? "debug-stop" : "error"),
       h("span", {}, text),
-      canRetry ? textButton("Try again", "secondary", () => host.retry()) : null,
+      h(
+        "div",
+        { class: "buttons" },
+        item.needsKey ? textButton("Set API key", "primary", () => host.run("assent.setApiKey")) : null,
+        canRetry ? textButton("Try again", "secondary", () => host.retry()) : null,
+      ),
     ),
   ];
 }
 
-function answeredText(decision: string, by: string): string {
+function answeredText(decision: string, by: string, client?: string): string {
   const word = decision === "deny" ? "Denied" : decision === "allow" ? "Allowed" : "Answered";
-  return by === "review" ? `${word} in review` : word;
+  return by === "review" ? `${word} in review` : client ? `${word} in ${client}` : word;
 }
 
 function duration(ms: number): string {

@@ -21,10 +21,12 @@ const STATES: Record<ToolItem["state"], { icon: string; label: string }> = {
   error: { icon: "error", label: "failed" },
   stopped: { icon: "circle-slash", label: "not run" },
 };
+/** It is written out and its turn has not come: another call may wait for the user. */
+const NEXT = { icon: "circle-outline", label: "not started yet" };
 const OUTPUT_SHOWN = 12_000;
 
 export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
-  const state = STATES[item.state];
+  const state = item.state === "preparing" && item.input ? NEXT : STATES[item.state];
   const live = item.state === "running" && (item.progress !== "" || item.children.length > 0);
   const fragments = fragmentsOf(item);
   const edit = fragments[0];
@@ -51,7 +53,8 @@ export function toolCard(item: ToolItem, host: ToolHost): HTMLElement {
     body.append(h("ul", { class: "children" }, ...rows));
   }
   if (item.state === "running" && item.progress) body.append(outputView("progress", item.progress.slice(-OUTPUT_SHOWN)));
-  if (item.output && !(edit && item.state === "done" && item.output.length < 400)) body.append(outputView("output", item.output, item.state === "error"));
+  const output = edit && item.state === "done" ? decisionsIn(item.output) : item.output;
+  if (output) body.append(outputView("output", output, item.state === "error"));
   for (const source of item.images) body.append(h("img", { src: source, alt: "image returned by the tool", class: "shot" }));
   details.append(body);
   return details;
@@ -64,11 +67,17 @@ function note(item: ToolItem): string {
   return [item.summary.split("\n", 1)[0]?.slice(0, 80) ?? "", time].filter(Boolean).join(" · ");
 }
 
+/** What was decided about an edit. The rest of what the model is told, the lines as they are now, stands in the diff. */
+function decisionsIn(output: string): string {
+  const at = /^(?:Changed|Created) .*\.$/m.exec(output)?.index ?? output.length;
+  return output.slice(0, at).trim();
+}
+
 /** Of a long output its beginning is shown; where it failed, its end, for that says why. */
 function outputView(kind: string, text: string, failed = false): HTMLElement {
   const left = `… ${text.length - OUTPUT_SHOWN} more characters`;
   const shown = text.length <= OUTPUT_SHOWN ? text : failed ? `${left}\n${text.slice(-OUTPUT_SHOWN)}` : `${text.slice(0, OUTPUT_SHOWN)}\n${left}`;
-  return h("pre", { class: kind, tabindex: 0, role: "group", "aria-label": kind === "progress" ? "progress" : "output" }, shown);
+  return h("pre", { class: failed ? `${kind} from-end` : kind, tabindex: 0, role: "group", "aria-label": kind === "progress" ? "progress" : "output" }, shown);
 }
 
 function inputView(input: Json, host: ToolHost): HTMLElement {

@@ -25,7 +25,7 @@ export class VirtualList {
   private readonly observer: ResizeObserver;
   private frame = 0;
   private follow = true;
-  private ownScroll = false;
+  private placed = 0; // where we last put or found the scroll position
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -79,7 +79,24 @@ export class VirtualList {
     this.keys = [];
     this.heights.reset([]);
     this.follow = true;
+    this.events.onFollow(true);
+    this.scrollTo(0);
     this.schedule();
+  }
+
+  /** Brings a row into view; its element, once it is drawn. */
+  async reveal(key: string): Promise<HTMLElement | undefined> {
+    const row = this.keys.indexOf(key);
+    if (row < 0) return undefined;
+    this.follow = false;
+    this.events.onFollow(false);
+    // Heights of rows that were never drawn are guesses: the first jump draws them, the second one hits.
+    for (let tries = 0; tries < 3; tries += 1) {
+      this.scrollTo(Math.max(0, this.heights.before(row) - this.scroller.clientHeight / 3));
+      this.draw();
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
+    return this.rows.get(key)?.view.element;
   }
 
   toBottom(): void {
@@ -96,8 +113,14 @@ export class VirtualList {
     });
   }
 
+  /** Below the newest row; where there is none yet, wherever the reader is in what stands in its place. */
+  private end(): number {
+    return this.keys.length > 0 ? this.scroller.scrollHeight : this.scroller.scrollTop;
+  }
+
   private draw(): void {
-    if (this.follow) this.scrollTo(this.scroller.scrollHeight);
+    this.noticeReader();
+    if (this.follow) this.scrollTo(this.end());
     const from = this.heights.rowAt(Math.max(0, this.scroller.scrollTop - OVERSCAN));
     const to = this.keys.length === 0 ? -1 : this.heights.rowAt(this.scroller.scrollTop + this.scroller.clientHeight + OVERSCAN);
     const wanted = new Map<string, number>();
@@ -124,10 +147,11 @@ export class VirtualList {
     }
     this.top.style.height = `${this.heights.before(from)}px`;
     this.bottom.style.height = `${Math.max(0, this.heights.total - this.heights.before(to + 1))}px`;
-    if (this.follow) this.scrollTo(this.scroller.scrollHeight);
+    if (this.follow) this.scrollTo(this.end());
   }
 
   private measured(entries: ResizeObserverEntry[]): void {
+    this.noticeReader();
     let above = 0;
     for (const entry of entries) {
       const element = entry.target as HTMLElement;
@@ -147,24 +171,29 @@ export class VirtualList {
   }
 
   private scrolled(): void {
-    if (this.ownScroll) {
-      this.ownScroll = false;
-    } else {
-      const distance = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
-      const follow = distance < AT_BOTTOM;
-      if (follow !== this.follow) {
-        this.follow = follow;
-        this.events.onFollow(follow);
-      }
-    }
+    this.noticeReader();
     if (this.scroller.scrollTop < OVERSCAN && this.keys.length > 0) this.events.onTop();
     this.schedule();
   }
 
+  /**
+   * A position that we did not set is the reader's. Told by the position, not by the event: one event may stand for our
+   * scroll and the reader's, and it may come after the next drawing.
+   */
+  private noticeReader(): void {
+    if (Math.abs(this.scroller.scrollTop - this.placed) < 1) return;
+    this.placed = this.scroller.scrollTop;
+    const distance = this.scroller.scrollHeight - this.placed - this.scroller.clientHeight;
+    const follow = distance < AT_BOTTOM || this.keys.length === 0;
+    if (follow !== this.follow) {
+      this.follow = follow;
+      this.events.onFollow(follow);
+    }
+  }
+
   private scrollTo(top: number): void {
-    const before = this.scroller.scrollTop;
     this.scroller.scrollTop = top;
-    if (this.scroller.scrollTop !== before) this.ownScroll = true;
+    this.placed = this.scroller.scrollTop;
   }
 
   private anchor(): { key: string; inside: number } | null {

@@ -1,6 +1,6 @@
 // Written by `make protocol` from server/assent/wire. Do not edit.
 
-/** What the server asks of the editor: requests that carry a `requestId`, and the plain notifications beside them. */
+/** Requests from the server to the editor, each with a `requestId`, and the plain notifications beside them. */
 import type { HunkDecision } from "./requests";
 import type { Scope } from "./rules";
 import type { Json, Position, Proposal, Question, Range, ShellCommand, Suggestion } from "./shapes";
@@ -51,12 +51,16 @@ export interface PermissionAnswer {
   decision: "allow" | "deny";
   scope?: Scope;
   rule?: string;
+  /** several, saved together; goes before `rule` */
+  rules?: string[];
   updatedInput?: Json;
   /** those not named are rejected; absent = all are accepted */
   hunks?: HunkDecision[];
   message?: string;
   /** with deny: stop the whole turn */
   interrupt?: boolean;
+  /** with allow of ExitPlanMode: what the plan is carried out in */
+  mode?: "acceptEdits" | "default";
 }
 
 /** An open question; exactly one of `questions`, `schema` and `url` is there. */
@@ -71,6 +75,7 @@ export interface PendingElicit {
   display?: string;
 }
 
+/** `problems` and `given` are there when an answer did not fit the form: what is wrong by field, and that answer. */
 export interface Elicit {
   sessionId: string;
   elicitId: string;
@@ -81,6 +86,8 @@ export interface Elicit {
   /** of the url, where that is not the url itself */
   display?: string;
   requestId: string;
+  problems?: Record<string, string>;
+  given?: Json;
 }
 
 export interface ElicitAnswer {

@@ -2,7 +2,7 @@
 
 /** Events of a session: one ordered, gap-free stream per session and epoch, each tagged by its `type`. */
 import type { McpServerState } from "./extensions";
-import type { Json, Level, Proposal, Range, Todo, TurnResult } from "./shapes";
+import type { Json, Level, Proposal, Range, Task, Todo, TurnResult } from "./shapes";
 
 /** The prompt, and what the engine's init message says of the session. */
 export interface TurnStarted {
@@ -61,7 +61,15 @@ export interface ToolStarted {
 export interface ToolProgress {
   type: "toolProgress";
   toolUseId: string;
+  /** how far it is, in place of what was told before: the last lines of its output */
   text: string;
+}
+
+export interface ChangedFile {
+  path: string;
+  /** lines */
+  added: number;
+  removed: number;
 }
 
 export interface ToolFinished {
@@ -71,6 +79,8 @@ export interface ToolFinished {
   summary: string;
   content: Json[] | string;
   durationMs: number;
+  /** by an edit, as it was accepted */
+  changed?: ChangedFile[];
 }
 
 export interface ToolSummary {
@@ -145,6 +155,8 @@ export interface PermissionResolved {
   by?: string;
   tool?: string;
   title?: string;
+  /** which of several answered, by the name it gave itself */
+  client?: string;
 }
 
 export interface ElicitationPending {
@@ -157,12 +169,13 @@ export interface ElicitationResolved {
   type: "elicitationResolved";
   elicitId: string;
   by?: string;
+  client?: string;
 }
 
 /** What was decided on one hunk; `newText` is the text that is there now, where it is not the proposed one. */
 export interface ToldDecision {
   hunkId: string;
-  decision: "accept" | "edit" | "reject";
+  decision: "accept" | "edit" | "reject" | "reopen";
   newText?: string;
 }
 
@@ -211,6 +224,12 @@ export interface Todos {
   items: Todo[];
 }
 
+/** The whole list that the agents of the session share, whenever it changed. */
+export interface Tasks {
+  type: "tasks";
+  items: Task[];
+}
+
 export interface PlanProposed {
   type: "planProposed";
   plan: string;
@@ -219,6 +238,7 @@ export interface PlanProposed {
 export interface Hook {
   type: "hook";
   event: string;
+  /** success, blocked, prevented, error, timeout; running: `text` says what a hook is doing */
   outcome: string;
   text?: string;
   hookId?: string;
@@ -229,6 +249,12 @@ export interface Hook {
   changed?: boolean;
   /** what it printed, cut */
   output?: string;
+  /** what ran, in one line */
+  command?: string;
+  /** the file that names the hook, with the line */
+  source?: string;
+  /** titles, notifications and the bell, for a terminal that shows the session */
+  terminalSequence?: string;
 }
 
 /** Messages that the model no longer sees; people still do. `assent/session/unsnip` takes it back. */
@@ -238,6 +264,8 @@ export interface Snipped {
   messageIds: string[];
   tokensFreed: number;
   by: "auto" | "model" | "user";
+  /** why it was provably unneeded, where nobody asked for it */
+  reason?: string;
 }
 
 /** The context is nearly full; once per crossing of the threshold. */
@@ -307,6 +335,10 @@ export interface Job {
   command: string;
   state: string;
   exitCode?: number;
+  /** the call it came from */
+  toolUseId?: string;
+  /** a turn waits for it */
+  foreground?: boolean;
 }
 
 export interface Notice {
@@ -357,6 +389,7 @@ export type AnyEvent =
   | EditMoved
   | ReviewPending
   | Todos
+  | Tasks
   | PlanProposed
   | Hook
   | Snipped

@@ -1,6 +1,7 @@
 // Written by `make protocol` from server/assent/wire. Do not edit.
 
 /** What people extend the agent with: agents, commands, hooks, MCP servers, skills, memory files, plugins, jobs. */
+import type { StoredMessage } from "./results";
 import type { CommandInfo } from "./shapes";
 
 export interface AgentList {
@@ -19,6 +20,7 @@ export interface AgentRun {
   background?: boolean;
   title?: string;
   description?: string;
+  color?: string;
 }
 
 export interface AgentDefinition {
@@ -26,12 +28,18 @@ export interface AgentDefinition {
   description: string;
   source?: string;
   withheld?: string;
+  color?: string;
+  isolation?: "worktree";
+  background?: boolean;
+  /** fields that mean nothing here, and why */
+  ignored?: string[];
 }
 
-/** `agents` run or ran; `definitions` can be started. */
+/** `agents` run or ran; `definitions` can be started; `problems` are files that define none, with the reason. */
 export interface Agents {
   agents: AgentRun[];
   definitions?: AgentDefinition[];
+  problems?: string[];
 }
 
 export interface AgentStop {
@@ -41,6 +49,22 @@ export interface AgentStop {
 
 export interface AgentStopped {
   stopped: boolean;
+}
+
+/** One agent's conversation, newest page first; `cursor` from the answer before. */
+export interface AgentRead {
+  sessionId: string;
+  agentId: string;
+  cursor?: string;
+  limit?: number;
+}
+
+/** `messages` as attach gives those of the session, oldest first. What comes later comes as events that carry the agent's `parentToolUseId`. */
+export interface AgentConversation {
+  messages: StoredMessage[];
+  /** absent: it ran in an earlier process */
+  agent?: AgentRun;
+  nextCursor?: string;
 }
 
 export interface CommandList {
@@ -63,6 +87,8 @@ export interface JobInfo {
   sessionId?: string;
   exitCode?: number;
   toolUseId?: string;
+  /** a turn waits for it */
+  foreground?: boolean;
 }
 
 export interface Jobs {
@@ -88,6 +114,7 @@ export interface Backgrounded {
   jobId: string;
 }
 
+/** Let the turn wait for a background command or agent, by its id. With no turn running, its end begins one. */
 export interface JobForeground {
   sessionId: string;
   jobId: string;
@@ -184,6 +211,8 @@ export interface McpServerState {
 
 export interface McpServers {
   servers: McpServerState[];
+  /** how many more the project brings, which count once its folder is trusted */
+  withheld?: number;
 }
 
 /** Names one server; `hash` is of the configuration that was shown, and only `approve` needs it. `redirect` is for `signIn`: the address that the browser was sent to, where it could not reach us. */
@@ -197,6 +226,43 @@ export interface McpRef {
 
 export interface McpAnswer {
   server: McpServerState;
+}
+
+/** One tool of a server, in the server's own words. */
+export interface McpTool {
+  /** mcp__server__tool */
+  name: string;
+  tool: string;
+  title: string;
+  description: string;
+  /** what its definition costs in a request that holds it */
+  tokens: number;
+  /** it changed, and nobody accepted that yet */
+  heldBack: boolean;
+  /** readOnlyHint, destructiveHint, idempotentHint, openWorldHint: untrusted */
+  hints: string[];
+  /** a `data:` address */
+  icon?: string;
+}
+
+export interface McpPromptInfo {
+  name: string;
+  description: string;
+}
+
+export interface McpDetails {
+  server: McpServerState;
+  tools: McpTool[];
+  prompts: McpPromptInfo[];
+  /** of the protocol */
+  version?: string;
+  /** what the server calls itself */
+  title?: string;
+  /** a `data:` address */
+  icon?: string;
+  instructions?: string;
+  /** the last lines of its stderr and of what it logged */
+  log?: string;
 }
 
 export interface FolderRef {
@@ -237,6 +303,8 @@ export interface PluginInfo {
   enabled: boolean;
   parts: string[];
   withheld?: string;
+  /** what of it is not used, with file and line */
+  problems?: string[];
 }
 
 export interface Plugins {

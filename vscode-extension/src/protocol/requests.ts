@@ -1,6 +1,6 @@
 // Written by `make protocol` from server/assent/wire. Do not edit.
 
-/** What a client may ask: the parameters of every `assent/*` request, and what `initialize` may carry for us. */
+/** The parameters of every `assent/*` request, and our options in `initialize`. */
 import type { Effort, Json, Mode, Range, Review } from "./shapes";
 
 /** What the client's own interface does; the rest falls back to plain LSP. */
@@ -13,6 +13,10 @@ export interface ClientFlags {
   partials?: boolean;
   /** takes `editMoved` instead of `editUpdated` where only ranges changed */
   editMoved?: boolean;
+  /** what waits is in events and is answered with commands; no request asks for it */
+  answersLater?: boolean;
+  /** shows `assent/missed` itself, with a way to the session; no `window/showMessage` tells of it */
+  missed?: boolean;
 }
 
 export interface InitializationOptions {
@@ -46,9 +50,12 @@ export interface SessionNew {
   title?: string;
 }
 
+/** A file, or part of one; with `text` something else that the editor shows, in its words, called `label`. */
 export interface Mention {
   uri: string;
   range?: Range;
+  label?: string;
+  text?: string;
 }
 
 export interface SessionSend {
@@ -102,13 +109,23 @@ export interface SessionExport {
   format?: "json" | "markdown";
 }
 
+/** One turn by its number, all of them, or the newest. */
+export interface SessionTrace {
+  sessionId: string;
+  turn?: number;
+  all?: boolean;
+}
+
 export interface SessionConfigure {
   sessionId: string;
   model?: string;
   mode?: Mode;
   thinking?: Json | boolean | number | string;
-  effort?: Effort;
+  /** default: what the settings say */
+  effort?: Effort | "default";
   review?: Review;
+  /** its turn goes on when the last window has gone, where a host serves it */
+  keepRunning?: boolean;
 }
 
 export interface SessionRewind {
@@ -118,6 +135,7 @@ export interface SessionRewind {
   dryRun?: boolean;
 }
 
+/** `messageIds` may also name tool calls. While a turn runs they leave the model's view before its next call. */
 export interface SessionSnip {
   sessionId: string;
   messageIds: string[];
@@ -152,7 +170,7 @@ export interface LineChoice {
 
 export interface HunkDecision {
   hunkId: string;
-  decision: "accept" | "edit" | "reject";
+  decision: "accept" | "edit" | "reject" | "reopen";
   newText?: string;
   /** with accept: only these lines */
   lines?: LineChoice;
@@ -167,6 +185,17 @@ export interface EditResolve {
   decisions: HunkDecision[] | AllHunks;
   version?: number;
   message?: string;
+}
+
+/** The endpoint's own list is kept for a day; `refresh` asks for it again. */
+export interface ModelList {
+  cwd?: string;
+  refresh?: boolean;
+}
+
+/** Without a key: the credentials that are used now. */
+export interface CredentialsCheck {
+  apiKey?: string;
 }
 
 export interface Complete {

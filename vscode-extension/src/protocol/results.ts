@@ -1,8 +1,8 @@
 // Written by `make protocol` from server/assent/wire. Do not edit.
 
-/** What the server answers: the result of every `assent/*` request. */
+/** The result of every `assent/*` request. */
 import type { PendingAsk, PendingElicit, Warning } from "./asks";
-import type { AgentInfo, CommandInfo, Json, McpServer, Proposal, Todo, TurnResult } from "./shapes";
+import type { AgentInfo, CommandInfo, Json, McpServer, Proposal, Task, Todo, TurnResult } from "./shapes";
 
 export interface NewSession {
   sessionId: string;
@@ -35,6 +35,15 @@ export interface Unqueued {
   prompt?: string | Json[];
 }
 
+/** A few words around those of a search, on one line. */
+export interface Snippet {
+  text: string;
+  /** of the words in it: from, to, in UTF-16 code units */
+  ranges: [number, number][];
+  role: "assistant" | "tool" | "user";
+  messageId: string;
+}
+
 export interface SessionInfo {
   sessionId: string;
   title: string;
@@ -44,11 +53,17 @@ export interface SessionInfo {
   cwd: string;
   branch: string | null;
   running: boolean;
+  /** of a search: the words where they were said last */
+  snippet?: string;
+  /** of a search: up to three such places, the best first */
+  snippets?: Snippet[];
 }
 
 export interface Sessions {
   sessions: SessionInfo[];
   nextCursor?: string;
+  /** of a search: so many conversations are not in its index yet; ask again */
+  unread?: number;
 }
 
 /** A turn that the end of its process cut short; `assent/session/retry` plays it again. */
@@ -108,6 +123,15 @@ export interface ContextAndCost {
   costUsd: number;
 }
 
+/** Messages that the model no longer sees. `by: "auto"`: they were provably unneeded, and `reason` says how. */
+export interface SnipState {
+  snipId: string;
+  messageIds: string[];
+  tokensFreed: number;
+  by: "auto" | "model" | "user";
+  reason?: string;
+}
+
 export interface Attached {
   epoch: string;
   lastSeq: number;
@@ -133,10 +157,23 @@ export interface Attached {
   damaged?: number;
   pendingReviews?: WaitingReview[];
   state?: "idle" | "running" | "waiting";
+  /** that the agents share; absent: none */
+  tasks?: Task[];
   shown?: ShownEvent[];
   usage?: ContextAndCost;
-  /** another process owns it: no events, no turns */
+  /** in force: `session/unsnip` takes one back */
+  snips?: SnipState[];
+  /** another process owns it, or a newer version wrote it: no events, no turns */
   readOnly?: boolean;
+  /** where it is not another process: why, in words for people */
+  readOnlyReason?: string;
+}
+
+/** Turns as trees: `calls` of a turn are its model calls, `calls` of those the tools they called, and so on. */
+export interface Traced {
+  turns: Json[];
+  /** the same for people */
+  text: string;
 }
 
 export interface Snip {
@@ -178,6 +215,8 @@ export interface Rewound {
   rewindId?: string;
   /** of the message that was taken back */
   prompt?: Json[];
+  /** in words: what commands may have changed and nobody could look at */
+  untracked?: string[];
 }
 
 /** Tokens by category, the window, and where automatic compaction would begin. */
@@ -198,12 +237,14 @@ export interface ModelCost {
   model: string;
 }
 
-/** Every finished call counts, also while a turn runs. */
+/** All that calls have reported so far counts, also while a turn runs. */
 export interface Cost {
   totalCostUsd: number;
   models: ModelCost[];
   /** of all input tokens */
   cacheShare: number;
+  /** calls that a crash cut off before they reported anything: they may have cost more */
+  unreported?: number;
 }
 
 export interface ToolInfo {
@@ -238,6 +279,30 @@ export interface Resolved {
   refused?: Refused[];
   /** what the model is told */
   report?: string;
+}
+
+export interface ModelChoice {
+  id: string;
+  name: string;
+  source: "endpoint" | "known" | "settings";
+}
+
+export interface ModelChoices {
+  models: ModelChoice[];
+  /** the address that was asked; empty when nobody was */
+  endpoint: string;
+  /** seconds since 1970 */
+  askedAt?: number;
+  /** why the endpoint's list is missing or old */
+  error?: string;
+}
+
+export interface CredentialsChecked {
+  verdict: "accepted" | "refused" | "unknown" | "unreachable";
+  /** the address that was asked */
+  endpoint: string;
+  /** its own words */
+  detail?: string;
 }
 
 export interface CompletionItem {

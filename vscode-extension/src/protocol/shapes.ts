@@ -52,6 +52,16 @@ export interface Todo {
   status: string;
 }
 
+/** One of the tasks that the agents of a session share. */
+export interface Task {
+  id: string;
+  subject: string;
+  status: "cancelled" | "completed" | "in_progress" | "pending";
+  description?: string;
+  /** the id of an agent, or "main"; absent: nobody's yet */
+  owner?: string;
+}
+
 export interface Hunk {
   hunkId: string;
   range: Range;
@@ -126,14 +136,16 @@ export interface TurnResult {
   structuredOutput?: unknown;
 }
 
-/** A rule that would cover this call from now on; `rule` goes back as it is. */
+/** A rule that would cover this call from now on; `rule` goes back as it is, or `rules` where there are some. */
 export interface Suggestion {
   rule: string;
   scope: Scope;
   /** display text */
   covers: string;
-  /** of the rule, where that is not the rule itself */
+  /** of the rule, or of all of them, where that is not the rule itself */
   display?: string;
+  /** of a line of several commands: one for each of them; `rule` is the first */
+  rules?: string[];
 }
 
 export interface CommandPart {
