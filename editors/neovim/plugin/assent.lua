@@ -65,6 +65,9 @@ local plugs = {
   answer = "answer",
   prompt = "prompt",
   sessions = "sessions",
+  toggle = "toggle",
+  hunks = "hunks",
+  undo = "undo",
 }
 -- Answers from any buffer and mode, without going to the question.
 for name, answer in pairs({ Yes = "yes", No = "no", Always = "always" }) do
@@ -73,5 +76,7 @@ end
 for name, arguments in pairs(plugs) do
   vim.keymap.set({ "n" }, ("<Plug>(assent-%s)"):format(name), ("<Cmd>Assent %s<CR>"):format(arguments))
 end
+vim.keymap.set("x", "<Plug>(assent-chat)", ":Assent chat<CR>", { silent = true })
+vim.keymap.set("x", "<Plug>(assent-accept)", ":Assent accept<CR>", { silent = true })
 vim.keymap.set("x", "<Plug>(assent-ask)", ":Assent ask<CR>", { silent = true })
 vim.keymap.set("x", "<Plug>(assent-prompt)", ":Assent prompt<CR>", { silent = true })

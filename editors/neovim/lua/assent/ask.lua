@@ -1,8 +1,10 @@
 --- Permission asks: what would happen, and the keys that allow or deny it.
 local async = require("assent.async")
 local config = require("assent.config")
+local corner = require("assent.corner")
 local notice = require("assent.notice")
 local questions = require("assent.questions")
+local reading = require("assent.reading")
 local session_store = require("assent.session")
 
 local M = {}
@@ -22,11 +24,31 @@ local function lines_of(text)
   return vim.split((text:gsub("\r\n?", "\n"):gsub("\n$", "")), "\n", { plain = true })
 end
 
+--- The hunks that an answer would still decide; those decided one by one meanwhile are not asked about any more.
+---@param proposal table as it was when the ask came
+---@return table[] left
+---@return integer decided
+local function undecided(proposal)
+  for _, known in ipairs(require("assent.review").proposals()) do
+    if known.proposalId == proposal.proposalId then
+      proposal = known
+    end
+  end
+  local left = vim.tbl_filter(function(hunk)
+    return hunk.open ~= false
+  end, proposal.hunks)
+  return left, #proposal.hunks - #left
+end
+
 ---@param lines string[]
 ---@param highlights table<integer, string>
 ---@param proposal table
 local function put_diff(lines, highlights, proposal)
-  for _, hunk in ipairs(proposal.hunks) do
+  local left, decided = undecided(proposal)
+  if decided > 0 then
+    put(lines, highlights, ("%d of %d hunks left to decide"):format(#left, #left + decided), "Comment")
+  end
+  for _, hunk in ipairs(left) do
     put(lines, highlights, ("@@ line %d"):format(hunk.range.start.line + 1), "Comment")
     for _, line in ipairs(lines_of(hunk.oldText)) do
       put(lines, highlights, "- " .. line, "DiffDelete")
@@ -72,7 +94,9 @@ function M.render(ask, most)
   local plan = ask.tool == "ExitPlanMode" and type(ask.input.plan) == "string" and ask.input.plan
   if ask.command then
     put(lines, highlights, "$ " .. ask.command.text, "Title")
-    if title ~= "Run " .. ask.command.text then
+    -- The title of a command is its beginning, unless somebody found other words for it.
+    local beginning = title:gsub("%s*… %(%d+ more characters%)$", ""):match("^Run (.*)$")
+    if not (beginning and vim.startswith(ask.command.text, beginning)) then
       put(lines, highlights, title)
     end
     for _, part in ipairs(#ask.command.parts > 1 and ask.command.parts or {}) do
@@ -98,7 +122,7 @@ function M.render(ask, most)
   if most and cut then
     local hidden = #lines - most
     lines = vim.list_slice(lines, 1, most)
-    table.insert(lines, ("… %d more lines: press d to see them all"):format(hidden))
+    table.insert(lines, ("… %d more lines: d in this window shows them all"):format(hidden))
   end
   local trust = about_trust(ask)
   if trust then
@@ -106,33 +130,41 @@ function M.render(ask, most)
   end
   local rule = ask.suggestions and ask.suggestions[1]
   if rule then
-    put(lines, highlights, ("s and a allow %s from now on"):format(rule.rule), "Comment")
+    put(
+      lines,
+      highlights,
+      ("“session” and “always” allow %s from now on"):format(rule.display or rule.rule),
+      "Comment"
+    )
   end
   return lines, highlights, cut
 end
 
 ---@param ask table
+---@param whole boolean? where everything about it is shown already
 ---@return string
-function M.footer(ask)
+function M.footer(ask, whole)
   local keys = { "y once" }
   if ask.tool == "ExitPlanMode" then
-    keys = { "y approve the plan" }
+    keys = { "y approve the plan", "e approve and accept edits" }
   end
   if ask.suggestions and #ask.suggestions > 0 then
     vim.list_extend(keys, { "s session", "a always" })
   end
-  return " " .. table.concat(vim.list_extend(keys, { "n deny", "r deny with reason", "d details" }), " · ") .. " "
+  vim.list_extend(keys, { "n deny", "r deny with reason", not whole and "d details" or nil })
+  return " " .. table.concat(keys, " · ") .. " "
 end
 
---- Allow with a rule; where there are several to choose from, the user does.
+--- Allow with the rule that the ask names, or with one for each command of the line. Elsewhere the user chooses.
 ---@param ask table
 ---@param scope "session"|"project"
 local function with_rule(ask, scope)
   return function(question)
     local suggestions, known = {}, {}
     for _, each in ipairs(ask.suggestions or {}) do -- one rule may be suggested for several scopes
-      if not known[each.rule] then
-        known[each.rule] = true
+      local name = each.display or each.rule
+      if not known[name] then
+        known[name] = true
         table.insert(suggestions, each)
       end
     end
@@ -141,17 +173,19 @@ local function with_rule(ask, scope)
     end
     local allow = function(suggestion)
       if suggestion then
-        questions.answer(question, { decision = "allow", scope = scope, rule = suggestion.rule })
+        local rule = not suggestion.rules and suggestion.rule or nil
+        questions.answer(question, { decision = "allow", scope = scope, rule = rule, rules = suggestion.rules })
       end
     end
-    if #suggestions == 1 then
+    if #suggestions == 1 or suggestions[1].rules then
       return allow(suggestions[1])
     end
     vim.ui.select(suggestions, {
       prompt = scope == "session" and "Allow for this session" or "Allow always in this project",
       kind = "assent",
       format_item = function(item)
-        return item.rule .. ((item.covers and item.covers ~= "") and ("  (%s)"):format(item.covers) or "")
+        return (item.display or item.rule)
+          .. ((item.covers and item.covers ~= "") and ("  (%s)"):format(item.covers) or "")
       end,
     }, allow)
   end
@@ -159,7 +193,8 @@ end
 
 --- Everything about the call, in a tab of its own; the corner stays away from it.
 ---@param ask table
-local function details(ask)
+---@param question assent.Question
+local function details(ask, question)
   local lines = M.render(ask)
   vim.cmd.tabnew()
   vim.t.assent_details = true
@@ -168,27 +203,52 @@ local function details(ask)
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].filetype = ask.proposal and "diff" or ask.tool == "ExitPlanMode" and "markdown" or ""
-  vim.wo.winbar = "%#Comment# q goes back · :Assent answer to answer it"
+  vim.wo.winbar = "%#Comment# q goes back · " .. vim.trim(M.footer(ask, true)) .. "%<"
   vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = bufnr })
+  for key, action in pairs(question.keys) do
+    if key ~= "d" then
+      vim.keymap.set("n", key, function()
+        action(question)
+      end, { buffer = bufnr, nowait = true, desc = "Assent: answer" })
+    end
+  end
+  question.leave = function()
+    pcall(vim.api.nvim_buf_delete, bufnr, { force = true }) -- its tab goes with it
+  end
+  local read = reading.new(vim.api.nvim_get_current_win())
+  local function look()
+    question.cut = not read:done() and question.cut
+  end
+  question.page = function()
+    return vim.api.nvim_get_current_buf() ~= bufnr or read:ends()
+  end
+  vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, { buffer = bufnr, callback = look })
+  look()
 end
 
---- Allow, once all of it was shown.
+--- Allow, once all of it was shown: in the corner, or where everything about it is.
 ---@param ask table
 ---@param allow fun(question: assent.Question)
 ---@return fun(question: assent.Question)
 local function seen(ask, allow)
   return function(question)
-    if not question.cut then
-      return allow(question)
+    if vim.t.assent_details and question.page then
+      return question.page() and allow(question)
+    elseif question.cut then
+      details(ask, question)
+      return notice.tell("not all of this was shown; here it is. The same answer again, at its end, allows it")
     end
-    question.cut = false
-    details(ask)
-    notice.tell("not all of this was shown; here it is. Answer it again to allow it")
+    return corner.read(question) and allow(question)
   end
 end
 
 local function once(question)
   questions.answer(question, { decision = "allow", scope = "once" })
+end
+
+--- Approve a plan, and let its edits land without asking.
+local function with_edits(question)
+  questions.answer(question, { decision = "allow", scope = "once", mode = "acceptEdits" })
 end
 
 local function deny(question)
@@ -209,6 +269,11 @@ end
 function M.permission(params)
   local lines, highlights, cut = M.render(params, MOST_LINES)
   local allow = seen(params, once)
+  local session = session_store.sessions[params.sessionId]
+  if session and params.title ~= "" then
+    local short = params.title:gsub(vim.pesc(session.cwd .. "/"), "")
+    session.activity = short -- a later call of the same message may have been prepared meanwhile
+  end
   if config.get().notify and not require("assent").visible() then
     notice.tell("waiting for you (:Assent answer): " .. lines[1])
   end
@@ -220,14 +285,18 @@ function M.permission(params)
       highlights = highlights,
       footer = M.footer(params),
       cut = cut,
+      render = params.proposal and function()
+        return M.render(params, MOST_LINES)
+      end or nil,
       keys = {
         y = allow,
         s = seen(params, with_rule(params, "session")),
         a = seen(params, with_rule(params, "project")),
+        e = params.tool == "ExitPlanMode" and seen(params, with_edits) or nil,
         n = deny,
         r = deny_with_reason,
-        d = function()
-          details(params)
+        d = function(question)
+          details(params, question)
         end,
       },
       quick = {

@@ -5,6 +5,7 @@ local documents = require("assent.documents")
 local drawing = require("assent.drawing")
 local panes = require("assent.panes")
 local session_store = require("assent.session")
+require("assent.progress")
 local transcript = require("assent.transcript")
 
 local M = {}
@@ -58,6 +59,20 @@ local function map_keys(chat)
       panes.close(chat)
     end, "close the chat")
   end
+  local search = function(flags)
+    return function()
+      vim.fn.search([[^## \(You\|Assent\)$]], flags)
+    end
+  end
+  map("n", keys.next_message, chat.bufnr, search("W"), "next message")
+  map("n", keys.prev_message, chat.bufnr, search("bW"), "previous message")
+  local code = require("assent.code_blocks")
+  map("n", keys.yank_code, chat.bufnr, code.yank, "yank the code block")
+  map("n", keys.insert_code, chat.bufnr, code.insert, "insert the code block into the file")
+  map({ "n", "i" }, keys.paste_image, chat.prompt, function()
+    require("assent.attachments").paste(chat)
+  end, "paste the picture in the clipboard")
+  require("assent.history").map(chat.prompt)
   map("n", keys.open_reference, chat.bufnr, function()
     require("assent.references").open(session_store.get(chat.id).cwd)
   end, "open the reference under the cursor")
@@ -79,6 +94,7 @@ local function make(id)
   end
   for _, left in ipairs(chat and { chat.bufnr, chat.prompt } or {}) do
     pcall(vim.api.nvim_buf_delete, left, { force = true })
+    require("assent.code_blocks").forget(left)
   end
   local bufnr = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_name(bufnr, "assent://chat/" .. id)
@@ -102,12 +118,8 @@ local function make(id)
     bufnr = bufnr,
     prompt = prompt,
     text = transcript.new(bufnr),
-    shown = {},
-    answering = false,
-    notes = 0,
-    calls = {},
-    preparing = {},
   }
+  drawing.begin(chat)
   chats[id] = chat
   map_keys(chat)
   panes.follow(chat)
@@ -134,13 +146,9 @@ local function replay(chat, answer, done)
   local pages, interrupted = { answer.messages }, answer.interrupted
   chat.held = {}
   local draw_all = function()
-    chat.shown, chat.answering, chat.calls, chat.preparing = {}, false, {}, {}
+    drawing.begin(chat)
     chat.text:anew(function()
-      for index = #pages, 1, -1 do
-        for _, message in ipairs(pages[index]) do
-          drawing.message(chat, vim.tbl_extend("force", message, { replay = true }))
-        end
-      end
+      drawing.pages(chat, pages)
       if #answer.todos > 0 then
         drawing.event(chat, { type = "todos", items = answer.todos })
       end
@@ -154,7 +162,8 @@ local function replay(chat, answer, done)
         drawing.event(chat, { type = "queued", clientMessageId = id })
       end
       if answer.readOnly then
-        drawing.note(chat, "*Another window has this conversation open: here it can only be read.*")
+        local why = answer.readOnlyReason or "Another window has this conversation open: here it can only be read."
+        drawing.note(chat, "*" .. why .. "*")
       end
       if interrupted then
         drawing.note(chat, "*The last turn was cut short. `:Assent retry` sends it again.*")
@@ -207,6 +216,32 @@ end
 
 M.take_up = attach
 
+--- A conversation is no more: its windows and words go.
+---@param id string
+function M.forget(id)
+  local chat = chats[id]
+  if chat then
+    panes.close(chat)
+    pcall(vim.api.nvim_buf_delete, chat.bufnr, { force = true })
+    pcall(vim.api.nvim_buf_delete, chat.prompt, { force = true })
+    chats[id] = nil
+  end
+  require("assent.review").load({}, id)
+  session_store.sessions[id] = nil
+  if session_store.current == id then
+    session_store.current = nil
+  end
+end
+
+--- Show the chat, or take it off the screen.
+function M.toggle()
+  local chat = session_store.current and chats[session_store.current]
+  if chat and panes.shown(chat) then
+    return panes.close(chat)
+  end
+  M.start()
+end
+
 --- The chat of the current session, of a new one, or of the one named.
 ---@param options { id: string?, new: boolean?, layout: string?, read: boolean? }? read: without owning it
 ---@param callback fun(chat: assent.Chat)?
@@ -225,7 +260,7 @@ function M.start(options, callback)
   end
   local id = options.id or (not options.new and session_store.current) or nil
   if not id then
-    return session_store.new(nil, done)
+    return options.new and session_store.new(nil, done) or session_store.first(done)
   end
   local known = session_store.sessions[id]
   if known and session_store.ready(known) and whole(chats[id]) then
@@ -258,6 +293,10 @@ session_store.listen("chat", function(session, event, params)
     return table.insert(chat.held, params)
   end
   drawing.event(chat, event, params.parentToolUseId)
+  local did = event.type == "turnFinished" and require("assent.tally").turn(params.turnId)
+  if did then
+    drawing.note(chat, ("› %s · `:Assent undo` takes it back"):format(did))
+  end
 end)
 
 --- Put words back into the prompt, before what stands there.
@@ -308,6 +347,7 @@ function M.submit(chat)
     return
   end
   vim.cmd.stopinsert()
+  require("assent.history").leave(chat.prompt)
   vim.api.nvim_buf_set_lines(chat.prompt, 0, -1, false, { "" })
   panes.all_to_end(chat)
   local session = session_store.get(chat.id)
@@ -315,11 +355,14 @@ function M.submit(chat)
     M.give_back(chat, { text })
   end
   local send = function()
-    local busy = session.state ~= "idle"
-    session_store.send(session, text, { whenBusy = busy and "steer" or nil }, function(err)
-      if err then
-        failed()
-      end
+    require("assent.attachments").compose(chat.id, text, function(prompt, mentions)
+      local busy = session.state ~= "idle"
+      local options = { whenBusy = busy and "steer" or nil, mentions = mentions }
+      session_store.send(session, prompt, options, function(err)
+        if err then
+          failed()
+        end
+      end)
     end)
   end
   if session_store.ready(session) then

@@ -85,9 +85,13 @@ function M.config()
     name = "assent",
     -- Neovim would tell of the exit code, too, and send the user to a log that says nothing: we tell what to do.
     cmd = function(dispatchers, full)
-      local extra = { cwd = programs.NEUTRAL }
+      local extra = { cwd = programs.NEUTRAL, env = programs.environment() }
       if full then
-        extra = { cwd = full.cmd_cwd or programs.NEUTRAL, env = full.cmd_env, detached = full.detached }
+        extra = {
+          cwd = full.cmd_cwd or programs.NEUTRAL,
+          env = programs.environment(full.cmd_env),
+          detached = full.detached,
+        }
       end
       local watched = vim.tbl_extend("force", dispatchers, {
         on_exit = function(code, signal)
@@ -127,6 +131,7 @@ function M.config()
           save = true,
           partials = true,
           editMoved = true,
+          missed = true,
         },
         -- Text that streams in is drawn this often a second: as smooth to read, and half the work beside typing.
         maxEventRate = 30,
@@ -234,6 +239,7 @@ function M.ready(client)
     require("assent.review") -- hears of edits from the first event on
     if config.get().attach then
       require("assent.documents").attach_all()
+      require("assent.offers").rest()
     end
     M.settle(client)
   end)
@@ -252,7 +258,11 @@ function M.exited(code, signal, id)
   starting = false
   require("assent.session").disconnected()
   require("assent.questions").forget()
-  if stopping or vim.v.exiting ~= vim.NIL then
+  local leaving = vim.v.exiting ~= vim.NIL
+  if not leaving then
+    require("assent.offers").resume()
+  end
+  if stopping or leaving then
     local after = stopping
     stopping = nil
     M.settle(nil)

@@ -1,9 +1,10 @@
 --- One hunk in a window of its own, for those that do not fit between the lines of their file: a long one, or a new
---- file. It is accepted from here once its end was on the screen.
+--- file, and for taking single lines: those selected. Nothing is accepted from here that was not on the screen.
 local config = require("assent.config")
 local hunks = require("assent.hunks")
 local notice = require("assent.notice")
 local panes = require("assent.panes")
+local reading = require("assent.reading")
 
 local M = {}
 
@@ -28,7 +29,7 @@ end
 local function bar(place)
   local keys = config.get().keys
   local name = vim.fn.fnamemodify(vim.uri_to_fname(place.uri), ":~:.")
-  local words = ("%s · hunk %d of %d · %s accepts, once all was shown · %s rejects · q closes"):format(
+  local words = ("%s · hunk %d of %d · %s accepts (all or selected) · %s rejects · q closes"):format(
     name,
     place.index,
     #place.proposal.hunks,
@@ -49,8 +50,22 @@ local function window_of(hunk)
   end
 end
 
+--- The lines of a hunk that rows of its window stand for, old ones first.
+---@param hunk table
+---@param first integer one-based
+---@param last integer
+---@return assent.wire.LineChoice
+function M.choice(hunk, first, last)
+  local old, new = #hunks.lines(hunk.oldText), #hunks.lines(hunk.newText)
+  local function within(from, count)
+    local low, high = math.max(first - 1 - from, 0), math.min(last - from, count)
+    return low < high and { { low, high } } or {}
+  end
+  return { old = within(0, old), new = within(old, new) }
+end
+
 ---@param place assent.Place
----@param decide fun(decision: "accept"|"reject")
+---@param decide fun(decision: "accept"|"reject", lines: assent.wire.LineChoice?)
 function M.open(place, decide)
   local there = window_of(place.hunk)
   if there then
@@ -68,18 +83,15 @@ function M.open(place, decide)
   vim.bo[bufnr].filetype = filetype or ""
   vim.wo[0][0].wrap, vim.wo[0][0].foldenable, vim.wo[0][0].conceallevel = true, false, 0
   vim.wo[0][0].winbar = bar(place)
-  local shown = 0
-  local function look()
-    vim.cmd.redraw()
-    local first, last = vim.fn.line("w0"), vim.fn.line("w$")
-    shown = first <= shown + 1 and math.max(shown, last) or shown
-  end
+  local info = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
+  require("assent.corner").keep_off(info.winrow, info.winrow + info.height)
+  local read = reading.new(vim.api.nvim_get_current_win())
   local function close()
     pcall(vim.api.nvim_win_close, vim.fn.bufwinid(bufnr), true)
   end
-  local map = function(key, action, description)
+  local map = function(key, action, description, mode)
     if key then
-      vim.keymap.set("n", key, action, { buffer = bufnr, nowait = true, desc = "Assent: " .. description })
+      vim.keymap.set(mode or "n", key, action, { buffer = bufnr, nowait = true, desc = "Assent: " .. description })
     end
   end
   map("q", close, "close")
@@ -88,16 +100,25 @@ function M.open(place, decide)
     decide("reject")
   end, "reject")
   map(config.get().keys.accept, function()
-    look()
-    if shown < #lines then
-      vim.api.nvim_win_set_cursor(0, { shown + 1, 0 })
-      vim.cmd("normal! zt")
-      look()
-      return notice.tell(("%d of %d lines shown"):format(shown, #lines))
+    if read:ends() then
+      close()
+      decide("accept")
     end
-    close()
-    decide("accept")
   end, "accept")
+  map(config.get().keys.accept, function()
+    read:look()
+    local rows = { vim.fn.line("v"), vim.fn.line(".") }
+    table.sort(rows)
+    if read.reached < rows[2] then
+      return notice.tell("not all of these lines were on the screen yet")
+    end
+    vim.api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
+    close()
+    decide("accept", M.choice(place.hunk, rows[1], rows[2]))
+  end, "accept the selected lines", "x")
+  local look = function()
+    read:look()
+  end
   vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, { buffer = bufnr, callback = look })
   look()
 end

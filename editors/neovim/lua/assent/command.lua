@@ -16,123 +16,21 @@ end
 local function review()
   return require("assent.review")
 end
-local function requests()
-  return require("assent.protocol").requests
-end
-
---- The prompt with the lines it is about.
----@param text string
----@param range { bufnr: integer, first: integer, last: integer }?
----@return string prompt
----@return table? options
-local function with_range(text, range)
-  if not range then
-    return text, nil
-  end
-  if vim.api.nvim_buf_get_name(range.bufnr) == "" then
-    -- Nothing has a name that the agent could read: the lines go along as they are.
-    local quoted = vim.api.nvim_buf_get_lines(range.bufnr, range.first - 1, range.last, false)
-    return ("%s\n\n~~~~\n%s\n~~~~"):format(text, table.concat(quoted, "\n")), nil
-  end
-  require("assent").remember_selection(range.bufnr, range.first, range.last)
-  local lines = require("assent.positions").lines(range.bufnr, range.first, range.last)
-  return text, { mentions = { { uri = vim.uri_from_bufnr(range.bufnr), range = lines } } }
-end
-
----@param options table
----@return { bufnr: integer, first: integer, last: integer }?
-local function range_of(options)
-  if options.range == 0 then
-    return nil
-  end
-  return { bufnr = vim.api.nvim_get_current_buf(), first = options.line1, last = options.line2 }
-end
-
----@param text string
----@param range table?
-local function send(text, range)
-  chat().start(nil, function(opened)
-    local prompt, extra = with_range(text, range)
-    require("assent.panes").all_to_end(opened)
-    sessions().send(sessions().get(opened.id), prompt, extra)
-  end)
-end
-
----@param method string
----@param extra table?
----@param done fun(result: table)
-local function with_session(method, extra, done)
-  sessions().some(function(session)
-    if not session then
-      return
-    end
-    client().request(method, vim.tbl_extend("force", { sessionId = session.id }, extra or {}), function(err, result)
-      if err then
-        return notice().report(err)
-      end
-      done(result)
-    end)
-  end)
-end
-
----@param title string
----@param lines string[]
-local function show(title, lines)
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  require("assent.panes").split_off(bufnr, ("botright %dsplit"):format(math.min(#lines + 1, 20)))
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  vim.bo[bufnr].modifiable = false
-  vim.wo.winbar = "%#Title# " .. title
-  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = bufnr })
-end
-
----@param key "model"|"mode"
----@param choices string[]?
-local function configure(key, choices)
-  return function(arguments)
-    local set = function(value)
-      if not value or value == "" then
-        return
-      end
-      with_session(requests().session_configure, { [key] = value }, function(result)
-        local session = sessions().get(sessions().current)
-        session[key] = result[key] or session[key] -- what counts now, not what was wished for
-        notice().tell(("%s is now %s"):format(key, session[key]))
-        vim.cmd.redrawstatus({ bang = true })
-      end)
-    end
-    if arguments[1] then
-      set(arguments[1])
-    elseif choices then
-      vim.ui.select(choices, { prompt = "Permission mode" }, set)
-    else
-      vim.ui.input({ prompt = "Model: " }, set)
-    end
-  end
-end
 
 ---@param decision "accept"|"reject"
 local function decide(decision)
-  return function(arguments)
+  return function(arguments, options)
     local scope = "hunk"
     if arguments[1] == "all" or arguments[1] == "file" then
       scope = table.remove(arguments, 1)
     end
-    local reason = table.concat(arguments, " ")
-    review().decide(decision, scope, reason ~= "" and reason or nil)
-  end
-end
-
-local function context()
-  with_session(requests().session_context, nil, function(result)
-    local lines = {}
-    for name, tokens in vim.spairs(result.tokens or {}) do
-      table.insert(lines, ("%-16s %10d tokens"):format(name, tokens))
+    local words = table.concat(arguments, " ")
+    local reason = words ~= "" and words or nil
+    if scope == "hunk" and options.range > 0 then
+      return require("assent.review_lines").decide(decision, options.line1, options.line2, reason)
     end
-    table.insert(lines, ("%-16s %10d tokens"):format("window", result.window or 0))
-    show("Assent: context", lines)
-  end)
+    review().decide(decision, scope, reason)
+  end
 end
 
 local function log()
@@ -145,6 +43,19 @@ local function log()
     return notice().tell("there is no log yet")
   end
   vim.cmd.tabedit(vim.fn.fnameescape(newest[1]))
+end
+
+--- A view of what the server knows.
+---@param name string
+---@param module string?
+---@return assent.Subcommand
+local function view(name, module)
+  return {
+    run = function()
+      local found = require("assent.views." .. (module or name))
+      require("assent.view").show(module and found[name] or found)
+    end,
+  }
 end
 
 --- Answer the question that waits, from any buffer.
@@ -165,44 +76,26 @@ end
 M.subcommands = {
   chat = {
     run = function(arguments, options)
-      chat().start({ new = options.bang, layout = arguments[1] })
+      local range = require("assent.prompting").range_of(options)
+      if arguments[1] and not notice().one_of("layout", arguments[1], require("assent.panes").LAYOUTS) then
+        return
+      end
+      chat().start({ new = options.bang, layout = arguments[1] }, function(opened)
+        if range then
+          require("assent.attachments").select(opened.id, range)
+        end
+      end)
     end,
     complete = require("assent.panes").LAYOUTS,
   },
   ask = {
     run = function(arguments, options)
-      local range = range_of(options)
-      local text = table.concat(arguments, " ")
-      if text ~= "" then
-        return send(text, range)
-      end
-      vim.ui.input({ prompt = "Ask Assent: " }, function(typed)
-        if typed and typed ~= "" then
-          send(typed, range)
-        end
-      end)
+      require("assent.prompting").ask(arguments, options)
     end,
   },
   prompt = {
     run = function(arguments, options)
-      local range = range_of(options)
-        or { bufnr = vim.api.nvim_get_current_buf(), first = vim.fn.line("."), last = vim.fn.line(".") }
-      local go = function(typed)
-        if typed and typed ~= "" then
-          sessions().some(function(session)
-            if session then
-              require("assent.review")
-              local prompt, extra = with_range(typed, range)
-              sessions().send(session, prompt, extra)
-            end
-          end)
-        end
-      end
-      local text = table.concat(arguments, " ")
-      if text ~= "" then
-        return go(text)
-      end
-      vim.ui.input({ prompt = "Change this: " }, go)
+      require("assent.prompting").change(arguments, options)
     end,
   },
   stop = {
@@ -222,13 +115,71 @@ M.subcommands = {
     end,
   },
   sessions = {
+    run = function(arguments)
+      require("assent.conversations").pick(table.concat(arguments or {}, " "))
+    end,
+  },
+  toggle = {
     run = function()
-      require("assent.conversations").pick()
+      chat().toggle()
+    end,
+  },
+  continue = {
+    run = function()
+      require("assent.conversations").continue()
+    end,
+  },
+  fork = {
+    run = function()
+      require("assent.conversations").fork()
+    end,
+  },
+  rename = {
+    run = function(arguments)
+      require("assent.conversations").rename(table.concat(arguments, " "))
+    end,
+  },
+  delete = {
+    run = function()
+      require("assent.conversations").delete()
+    end,
+  },
+  detach = {
+    run = function()
+      if sessions().current then
+        require("assent.attachments").select(sessions().current, nil)
+      end
+    end,
+  },
+  image = {
+    run = function(arguments)
+      chat().start(nil, function(opened)
+        local path = table.concat(arguments, " ")
+        if path == "" then
+          return require("assent.attachments").paste(opened)
+        end
+        require("assent.attachments").picture(opened, path)
+      end)
     end,
   },
   review = {
     run = function()
-      require("assent.review_views").list()
+      require("assent.review_list").quickfix()
+    end,
+  },
+  hunks = {
+    run = function()
+      require("assent.review_list").window()
+    end,
+  },
+  lines = {
+    run = function()
+      require("assent.review_lines").open()
+    end,
+  },
+  undo = {
+    run = function(_, options)
+      require("assent.undo").turn(options.bang)
     end,
   },
   accept = { run = decide("accept"), complete = { "file", "all" } },
@@ -268,16 +219,39 @@ M.subcommands = {
   no = quick("no"),
   always = quick("always"),
   mode = {
-    run = configure("mode", require("assent.protocol").modes),
+    run = function(arguments)
+      require("assent.session_choices").mode(arguments[1])
+    end,
     complete = require("assent.protocol").modes,
   },
-  model = { run = configure("model") },
+  model = {
+    run = function(arguments)
+      require("assent.session_choices").model(arguments[1])
+    end,
+  },
   rewind = {
     run = function()
       require("assent.conversations").rewind()
     end,
   },
-  context = { run = context },
+  snip = {
+    run = function(_, options)
+      require("assent.snip").pick(options.bang)
+    end,
+  },
+  mcp = view("mcp"),
+  agents = view("agents"),
+  permissions = view("permissions"),
+  roster = view("roster"),
+  hooks = view("hooks", "definitions"),
+  skills = view("skills", "definitions"),
+  memory = view("memory", "definitions"),
+  plugins = view("plugins", "definitions"),
+  context = {
+    run = function()
+      require("assent.session_choices").context()
+    end,
+  },
   log = { run = log },
   trust = {
     run = function(arguments)
@@ -309,8 +283,7 @@ function M.run(options)
   if not found then
     local known = vim.tbl_keys(M.subcommands)
     table.sort(known)
-    local words = ("there is no %s. There are: %s"):format(name, table.concat(known, ", "))
-    return notice().tell(words, vim.log.levels.ERROR)
+    return notice().one_of("command", name, known)
   end
   found.run(arguments, options)
 end

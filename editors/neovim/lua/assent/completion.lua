@@ -2,6 +2,7 @@
 local client = require("assent.client")
 local positions = require("assent.positions")
 local protocol = require("assent.protocol")
+local session = require("assent.session")
 
 local M = {}
 
@@ -56,16 +57,27 @@ function M.omnifunc(findstart, base)
     local start = lines[row]:sub(1, column):find("[@/]%S*$")
     return start and start - 1 or -3
   end
+  local items = {}
+  for _, name in ipairs(require("assent.attachments").NAMES) do
+    if base ~= "" and vim.startswith("@" .. name, base) then
+      table.insert(items, { word = "@" .. name, menu = "what this editor has" })
+    end
+  end
   local running = client.running()
   if not running then
-    return {}
+    return items
   end
   local before = vim.list_slice(lines, 1, row - 1)
   table.insert(before, lines[row]:sub(1, column) .. base)
   local text = table.concat(before, "\n")
   local params = { sessionId = vim.b.assent_session, text = text, offset = positions.column(text, #text) }
-  local answer = client.call(running, "request_sync", protocol.requests.complete, params, TIMEOUT, 0)
-  local items = {}
+  -- While this waits, what arrives is handled, and no text may be changed: it is shown when the completion is there.
+  session.hold()
+  local ok, answer = pcall(client.call, running, "request_sync", protocol.requests.complete, params, TIMEOUT, 0)
+  session.release()
+  if not ok then
+    error(answer, 0)
+  end
   for _, item in ipairs(answer and answer.result and answer.result.items or {}) do
     table.insert(items, { word = item.insertText, abbr = item.label, menu = item.detail or "" })
   end

@@ -16,6 +16,7 @@ local M = {}
 ---@field layout "right"|"left"|"bottom"|"tab"|"float"
 ---@field size number a fraction of the screen
 ---@field prompt_height integer
+---@field attach "selection"|"file"|"none" what goes along with a prompt: selected lines, also the active file, nothing
 
 ---@class assent.ReviewConfig
 ---@field open_files boolean open a file with pending hunks in a window of its own when none shows it
@@ -26,7 +27,7 @@ M.defaults = {
   root_markers = { ".assent", ".git", "pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile" },
   settings = {},
   trusted = nil,
-  chat = { layout = "right", size = 0.4, prompt_height = 4 },
+  chat = { layout = "right", size = 0.4, prompt_height = 4, attach = "selection" },
   review = { open_files = false },
   keys = {
     send = "<CR>",
@@ -34,9 +35,15 @@ M.defaults = {
     stop = "<C-c>",
     close = "q",
     open_reference = "gx",
+    next_message = "]]",
+    prev_message = "[[",
+    yank_code = "gy",
+    insert_code = "gp",
+    paste_image = "<M-v>",
     accept = "gha",
     reject = "ghr",
     edit = "ghe",
+    lines = "ghl",
     yes = "<M-y>",
     no = "<M-n>",
     always = "<M-a>",
@@ -75,6 +82,9 @@ function M.problem()
   end
   if not vim.tbl_contains({ "right", "left", "bottom", "tab", "float" }, config.chat.layout) then
     return "vim.g.assent.chat.layout must be right, left, bottom, tab or float"
+  end
+  if not vim.tbl_contains({ "selection", "file", "none" }, config.chat.attach) then
+    return "vim.g.assent.chat.attach must be selection, file or none"
   end
   return nil
 end

@@ -1,6 +1,7 @@
 --- The float in the corner that shows one question. It never takes the focus, covers neither a prompt nor the cursor,
 --- and takes half of the screen at most until it is gone into. What waits and what an answer does is for `questions`.
 local one_key = require("assent.one_key")
+local reading = require("assent.reading")
 
 local M = {}
 
@@ -15,16 +16,40 @@ local shown
 local waiting = 0
 ---@type string? the keys on the screen
 local footed
+---@type assent.Reading? how far it was read
+local read
+
+--- As the style "minimal" would have it, but without highlights of its own: with those Neovim works out all highlights
+--- anew for every key, wherever it is pressed.
+local LOOKS = {
+  wrap = true,
+  linebreak = true,
+  number = false,
+  relativenumber = false,
+  cursorline = false,
+  cursorcolumn = false,
+  foldcolumn = "0",
+  signcolumn = "no",
+  statuscolumn = "",
+  colorcolumn = "",
+  spell = false,
+  list = false,
+  winbar = "",
+  fillchars = "eob: ,lastline: ",
+}
 
 ---@return boolean
 local function open()
   return window ~= nil and vim.api.nvim_win_is_valid(window)
 end
 
+--- Whether the user is in it.
 ---@return boolean
 local function inside()
   return open() and vim.api.nvim_get_current_win() == window
 end
+
+M.inside = inside
 
 --- The row below which nothing may be covered: the top of a prompt on the screen, or the status line.
 ---@return integer
@@ -51,18 +76,34 @@ local function rows(question, width)
   return count
 end
 
---- Whether the line the user writes in would be under a float here.
+--- Whether the line the user writes in would be under a float here, and whether it is rows away from it.
 ---@param top integer
 ---@param bottom integer
 ---@param left integer
----@return boolean
+---@return boolean covered, boolean far
 local function covers_cursor(top, bottom, left)
   if inside() then
-    return false
+    return false, false
   end
   local here = vim.fn.screenpos(0, vim.fn.line("."), vim.fn.col("."))
   local last = vim.fn.screenpos(0, vim.fn.line("."), math.max(vim.fn.col("$") - 1, 1))
-  return here.row > top and here.row <= bottom and math.max(here.col, last.endcol) >= left
+  local covered = here.row > top and here.row <= bottom and math.max(here.col, last.endcol) >= left
+  return covered, here.row > 0 and last.row > 0 and (last.row < top - 1 or here.row > bottom)
+end
+
+---@type { top: integer, bottom: integer }? rows of the screen that are being looked at
+local kept_free
+
+--- The rows of the screen that it takes, and its left edge; all count from 1.
+---@return { top: integer, bottom: integer, left: integer }?
+function M.box()
+  if not open() then
+    return nil
+  end
+  local at = vim.api.nvim_win_get_config(window --[[@as integer]])
+  local height = at.height + 2
+  local top = at.anchor == "NE" and at.row + 1 or at.row - height + 1
+  return { top = top, bottom = top + height - 1, left = vim.o.columns - at.width - 1 }
 end
 
 --- The answers that can be given where the user is: the question's own keys inside it, chords and commands elsewhere.
@@ -79,8 +120,49 @@ local function footer(question)
       table.insert(answers, ("%s %s"):format(one_key.label(word), quick.label))
     end
   end
-  table.insert(answers, ":Assent answer for more")
+  -- Where no key says yes, the answer itself is given there.
+  table.insert(answers, question.quick.yes and ":Assent answer for more" or ":Assent answer to answer")
   return " " .. table.concat(answers, " · ") .. " "
+end
+
+---@class assent.Standing where the cursor was when the corner was placed
+---@field window integer
+---@field bufnr integer
+---@field top integer of the rows below it that the corner would take
+---@field bottom integer
+---@field left integer
+---@field covered boolean
+---@field far_at integer? the row where the cursor was found to be rows away from the corner
+---@field width integer of the window
+
+---@type assent.Standing?
+local standing
+
+--- Where the cursor is, as far as that could bring it under the corner: its line, and how often that is wrapped.
+---@param width integer
+---@return integer
+local function row_of(width)
+  local at = vim.api.nvim_win_get_cursor(0)
+  return at[1] * 1000 + math.floor(at[2] / width)
+end
+
+--- Whether the cursor has only moved inside its window, to where the corner may stay: nearly every key does.
+---@return boolean
+local function stays()
+  if
+    not standing
+    or vim.api.nvim_get_current_win() ~= standing.window
+    or vim.api.nvim_get_current_buf() ~= standing.bufnr
+  then
+    return false
+  end
+  local row = row_of(standing.width)
+  if row == standing.far_at then
+    return true
+  end
+  local covered, far = covers_cursor(standing.top, standing.bottom, standing.left)
+  standing.far_at = far and row or nil
+  return covered == standing.covered
 end
 
 ---@param question assent.Question
@@ -101,7 +183,19 @@ local function place(question)
   if needed > height then
     title = (" %s%s · more below "):format(question.title, of)
   end
-  local covered = covers_cursor(bottom - height - 2, bottom, vim.o.columns - width - 2)
+  local top = bottom - height - 2
+  local left = vim.o.columns - width - 2
+  local covered = covers_cursor(top, bottom, left)
+  standing = {
+    window = vim.api.nvim_get_current_win(),
+    bufnr = vim.api.nvim_get_current_buf(),
+    top = top,
+    bottom = bottom,
+    left = left,
+    covered = covered,
+    width = math.max(vim.api.nvim_win_get_width(0) - 8, 1), -- signs and numbers take some
+  }
+  covered = covered or (kept_free ~= nil and kept_free.bottom > top and kept_free.top > height + 2)
   return {
     relative = "editor",
     anchor = covered and "NE" or "SE",
@@ -116,11 +210,11 @@ local function place(question)
   }
 end
 
+---@param bufnr integer
 ---@param question assent.Question
----@return integer bufnr
-local function fill(question)
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.bo[bufnr].bufhidden = "wipe"
+local function write(bufnr, question)
+  vim.bo[bufnr].modifiable = true
+  vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, question.lines)
   for row, highlight in pairs(question.highlights) do
     if row <= #question.lines then
@@ -128,6 +222,14 @@ local function fill(question)
     end
   end
   vim.bo[bufnr].modifiable = false
+end
+
+---@param question assent.Question
+---@return integer bufnr
+local function fill(question)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.bo[bufnr].bufhidden = "wipe"
+  write(bufnr, question)
   for key, action in pairs(question.keys) do
     vim.keymap.set("n", key, function()
       action(question)
@@ -137,12 +239,20 @@ local function fill(question)
   return bufnr
 end
 
+--- Whether all of this question has been on the screen. If not, whoever is in it sees the next part instead.
+---@param question assent.Question
+---@return boolean
+function M.read(question)
+  -- Whoever is elsewhere is not asked to scroll: `shows_all` was asked.
+  return shown ~= question or not inside() or not read or read:ends()
+end
+
 function M.hide()
   vim.api.nvim_clear_autocmds({ group = group })
   if open() then
     vim.api.nvim_win_close(window --[[@as integer]], true)
   end
-  window, shown = nil, nil
+  window, shown, kept_free, read = nil, nil, nil, nil
 end
 
 --- Move it where it belongs now. Nothing happens while it is there already.
@@ -156,6 +266,14 @@ local function settle()
       vim.api.nvim_win_set_config(window --[[@as integer]], wanted)
     end
   end
+end
+
+--- Keep off these rows of the screen as long as this question is there, if there is room elsewhere.
+---@param top integer
+---@param bottom integer
+function M.keep_off(top, bottom)
+  kept_free = { top = top, bottom = bottom }
+  settle()
 end
 
 --- Show this question. The cursor stays where it is.
@@ -172,16 +290,42 @@ function M.show(question, count)
   end
   M.hide()
   local options = place(question)
-  options.border, options.style, options.zindex, options.noautocmd = "rounded", "minimal", 60, true
+  options.border, options.zindex, options.noautocmd = "rounded", 60, true
   window = vim.api.nvim_open_win(fill(question), false, options)
-  shown = question
-  vim.wo[window].wrap = true
-  vim.wo[window].linebreak = true
-  vim.wo[window].fillchars = "eob: ,lastline: "
-  vim.api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "WinEnter", "WinScrolled" }, {
+  shown, read = question, reading.new(window)
+  for name, value in pairs(LOOKS) do
+    vim.api.nvim_set_option_value(name, value, { scope = "local", win = window })
+  end
+  vim.api.nvim_create_autocmd({ "WinEnter", "WinScrolled" }, {
     group = group,
-    callback = vim.schedule_wrap(settle),
+    callback = vim.schedule_wrap(function()
+      if standing then
+        standing.far_at = nil -- what was far may have come near
+      end
+      settle()
+      if read and inside() then
+        read:look()
+      end
+    end),
   })
+  vim.api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI" }, {
+    group = group,
+    callback = function()
+      if not stays() then
+        vim.schedule(settle)
+      end
+    end,
+  })
+end
+
+--- Its lines have changed.
+---@param question assent.Question
+function M.rewrite(question)
+  if shown == question and open() then
+    read = reading.new(window --[[@as integer]])
+    write(vim.api.nvim_win_get_buf(window --[[@as integer]]), question)
+    vim.api.nvim_win_set_config(window --[[@as integer]], place(question))
+  end
 end
 
 --- Whether all of this question is on the screen.
@@ -207,6 +351,7 @@ function M.enter(question, count)
     M.show(question, count)
   end
   vim.api.nvim_set_current_win(window --[[@as integer]])
+  vim.cmd.stopinsert() -- its keys are those of Normal mode
   settle()
 end
 

@@ -1,9 +1,10 @@
 --- How the events of a session look in its chat. Draws what they say; decides nothing, sends nothing.
+local call_lines = require("assent.call_lines")
+local code_blocks = require("assent.code_blocks")
+local history = require("assent.history")
 local transcript = require("assent.transcript")
 
 local M = {}
-
-local MOST_DETAIL = 400
 
 ---@class assent.Chat
 ---@field id string session
@@ -15,23 +16,23 @@ local MOST_DETAIL = 400
 ---@field notes integer how many entries have a made-up key
 ---@field calls table<string, string[]> tool calls on the screen, by the message they came in
 ---@field preparing table<string, boolean> tool calls whose message has not come yet
+---@field agent assent.wire.AgentRun? the subagent whose conversation it is
 ---@field held table[]? events that wait until the history before them is drawn
 
----@param text string
----@return string[]
-local function lines_of(text)
-  return vim.split((text:gsub("\r\n?", "\n")), "\n", { plain = true })
-end
+local lines_of = call_lines.split
+
+--- What was attached to a prompt by its words, such as `@git`.
+local ATTACHED = "^%[@%l+%]"
 
 ---@param content string|table[]|nil
----@return string
+---@return string what was said, without what was attached to it
 function M.text_of(content)
   if type(content) == "string" then
     return content
   end
   local parts = {}
   for _, block in ipairs(content or {}) do
-    if block.type == "text" then
+    if block.type == "text" and not block.text:find(ATTACHED) then
       table.insert(parts, block.text)
     elseif block.type == "image" then
       table.insert(parts, "[image]")
@@ -58,16 +59,27 @@ end
 local function answer_heading(chat)
   if not chat.answering then
     chat.answering = true
-    put(chat, "heading", { "## Assent", "" })
+    put(chat, "heading", { "## " .. (chat.agent and chat.agent.name or "Assent"), "" })
   end
 end
 
 ---@param chat assent.Chat
----@param text string
+---@param content string|table[]
 ---@param id string? of its message
-local function show_prompt(chat, text, id)
+local function show_prompt(chat, content, id)
   chat.answering = false
-  local lines = vim.list_extend({ "## You", "" }, lines_of(text))
+  local text = M.text_of(content)
+  if not chat.agent then
+    history.add(text)
+  end
+  local lines = vim.list_extend({ chat.agent and "## Task" or "## You", "" }, lines_of(text))
+  for _, block in ipairs(type(content) == "table" and content or {}) do
+    if block.type == "text" and block.text:find(ATTACHED) then
+      for index, line in ipairs(lines_of(block.text)) do
+        table.insert(lines, index == 1 and line or transcript.DETAIL .. line)
+      end
+    end
+  end
   if not id or chat.text.entries[id] then
     return put(chat, "text", lines)
   end
@@ -85,51 +97,11 @@ local function stream(chat, key, kind, text)
   if not chat.text.entries[key] then
     chat.text:add(key, kind, { prefix }, { blank = true })
   end
-  chat.text:append(key, (text:gsub("\r\n?", "\n")), prefix)
-end
-
---- What stands on the line of a tool call: its name, and what it is about unless that says the same again.
----@param tool string
----@param title string
----@return string
-function M.tool_words(tool, title)
-  local about = lines_of(title)[1]
-  if vim.startswith(about, tool .. " ") then
-    about = about:sub(#tool + 2)
+  local whole = text:gsub("\r\n?", "\n")
+  chat.text:append(key, whole, prefix)
+  if kind == "text" then
+    code_blocks.seen(chat.bufnr, whole)
   end
-  if about == "" or about == tool then
-    return ("`%s`"):format(tool)
-  end
-  return ("`%s` %s"):format(tool, about)
-end
-
-local WHOLE_COMMAND, BEGINNING = 5, 3
-
---- A command as it ran, line by line. The middle of a long one folds away, its beginning and its end never do.
----@param command string
----@return string[]
-function M.command_lines(command)
-  local lines = vim.split(command:gsub("\n+$", ""), "\n", { plain = true })
-  local shown = #lines > WHOLE_COMMAND and BEGINNING or #lines
-  for index, line in ipairs(lines) do
-    -- The last line stands between this fold and that of the output, which would be one otherwise.
-    local folds = index > shown and index < #lines
-    local prefix = index == 1 and transcript.COMMAND or folds and transcript.REST or transcript.NEXT
-    lines[index] = prefix .. line
-  end
-  return lines
-end
-
---- What a call is about, in the words its input has for that; a command stands below instead.
----@param input table
----@param title string?
----@return string
-local function about(input, title)
-  if type(input.command) == "string" then
-    return type(input.description) == "string" and input.description or ""
-  end
-  local said = title or input.file_path or input.pattern or input.description or input.url or input.query
-  return type(said) == "string" and said or ""
 end
 
 ---@param chat assent.Chat
@@ -138,7 +110,7 @@ end
 ---@param input table?
 ---@param title string?
 local function show_tool(chat, id, tool, input, title)
-  local line = "- " .. M.tool_words(tool, input and about(input, title) or "")
+  local line = call_lines.head(tool, input, title)
   local entry = chat.text.entries[id]
   if entry then
     chat.text:head(id, line)
@@ -148,9 +120,10 @@ local function show_tool(chat, id, tool, input, title)
     chat.text:state(id, "…", "Comment")
     entry = chat.text.entries[id]
   end
-  if input and type(input.command) == "string" and entry and not entry.command then
+  local below = input and call_lines.input(tool, input)
+  if below and entry and not entry.command then
     entry.command = true
-    chat.text:extend(id, M.command_lines(input.command))
+    chat.text:extend(id, below)
   end
 end
 
@@ -160,28 +133,13 @@ local function box(status)
   return status == "completed" and "[x]" or status == "in_progress" and "[-]" or "[ ]"
 end
 
-local SHORT_FAILURE, SHORT_SUMMARY = 3, 40
-
---- Why a call failed or was denied, whole: a few lines as they are, more of them folded under the first.
----@param chat assent.Chat
----@param id string
----@param text string
----@param summary string
-local function show_failure(chat, id, text, summary)
-  local lines = lines_of(vim.trim(text))
-  local said = summary ~= lines[1] and vim.fn.strdisplaywidth(summary) <= SHORT_SUMMARY and summary or ""
-  chat.text:state(id, "✗ " .. said, "DiagnosticError")
-  local prefix = #lines > SHORT_FAILURE and transcript.ERROR or transcript.FAILED
-  for index, line in ipairs(lines) do
-    lines[index] = (index > 1 and prefix == transcript.FAILED and "    " or prefix) .. line
-  end
-  chat.text:extend(id, lines)
-end
+--- How a turn ends that somebody stopped.
+local ABORTED = { aborted_streaming = true, aborted_tools = true }
 
 ---@type table<string, fun(chat: assent.Chat, event: table)>
 local draw = {
   turnStarted = function(chat, event)
-    show_prompt(chat, M.text_of(event.prompt), event.messageId)
+    show_prompt(chat, event.prompt, event.messageId)
   end,
   textDelta = function(chat, event)
     chat.text:remove("retrying")
@@ -212,22 +170,16 @@ local draw = {
     local output = vim.trim(M.text_of(event.content)) == "" and "" or M.text_of(event.content)
     local summary = lines_of(event.summary or "")[1] or ""
     if event.isError then
-      return show_failure(chat, id, output ~= "" and output or summary, summary)
+      local mark, lines = call_lines.failure(output ~= "" and output or summary, summary)
+      chat.text:state(id, mark, "DiagnosticError")
+      return chat.text:extend(id, lines)
     end
     local said_already = chat.text:line(id):find(summary, 1, true) ~= nil
     chat.text:state(id, "✓ " .. (said_already and "" or summary), "DiagnosticOk")
     if output == "" or vim.trim(output) == vim.trim(summary) then
       return
     end
-    local all, shown = lines_of(output), {}
-    for index, line in ipairs(all) do
-      if index > MOST_DETAIL then
-        table.insert(shown, ("%s… %d more lines"):format(transcript.DETAIL, #all - MOST_DETAIL))
-        break
-      end
-      table.insert(shown, transcript.DETAIL .. line)
-    end
-    chat.text:extend(id, shown)
+    chat.text:extend(id, call_lines.output(output))
   end,
   toolSummary = function(chat, event)
     M.note(chat, "*" .. event.text .. "*")
@@ -262,6 +214,11 @@ local draw = {
   end,
   permissionResolved = function(chat, event)
     chat.text:remove(event.askId)
+    local here = require("assent.questions").answered_here(event.askId)
+    if not here and event.client and event.decision then
+      local word = event.decision == "allow" and "Allowed" or "Denied"
+      M.note(chat, ("*%s in %s: %s*"):format(word, event.client, event.title or event.tool or ""))
+    end
   end,
   elicitationPending = function(chat, event)
     chat.text:add(event.elicitId, "note", { "*A question for you: `:Assent answer`*" }, { blank = true })
@@ -295,6 +252,42 @@ local draw = {
   completed = function(chat, event)
     chat.text:remove("queued:" .. event.clientMessageId)
   end,
+  hook = function(chat, event)
+    if event.outcome == "running" then
+      if event.toolUseId and chat.text.entries[event.toolUseId] then
+        chat.text:state(event.toolUseId, event.text or "hook", "Comment")
+      end
+      return
+    end
+    chat.notes = chat.notes + 1
+    local key = ("hook:%d"):format(chat.notes)
+    local said = event.text or event.output or ""
+    chat.text:add(key, "tool", { ("- hook `%s`"):format(event.event) }, { blank = true })
+    local took = event.durationMs and (" in %d ms"):format(event.durationMs) or ""
+    local changed = event.changed and ", it changed something" or ""
+    local fine = event.outcome == "success"
+    local mark, colour = fine and "✓ " or "› ", fine and "DiagnosticOk" or "DiagnosticWarn"
+    chat.text:state(key, mark .. event.outcome .. took .. changed, colour)
+    local named = not fine and event.source and ("\n`%s`"):format(event.source) or ""
+    if vim.trim(said .. named) ~= "" then
+      local lines = lines_of(vim.trim(said .. named))
+      chat.text:extend(
+        key,
+        vim.tbl_map(function(line)
+          return transcript.DETAIL .. line
+        end, lines)
+      )
+    end
+  end,
+  snipped = function(chat, event)
+    local words = "› %d message%s out of the model's view, %d tokens; `:Assent! snip` puts them back"
+    local count = #event.messageIds
+    M.note(chat, words:format(count, count == 1 and " is" or "s are", event.tokensFreed))
+  end,
+  compactSoon = function(chat, event)
+    local words = "› The conversation has %d tokens. At %d, %s; `:Assent snip` takes parts out before"
+    M.note(chat, words:format(event.tokens, event.threshold, tostring(event.wouldGo)))
+  end,
   retrying = function(chat, event)
     chat.text:remove("retrying")
     local words = ("*Retry %d of %d in %.0f s*"):format(event.attempt, event.maxAttempts, event.delayMs / 1000)
@@ -307,7 +300,9 @@ local draw = {
   end,
   turnFinished = function(chat, event)
     local result = event.result
-    if result.isError then
+    if ABORTED[result.terminal] then
+      M.note(chat, "**Stopped.**")
+    elseif result.isError then
       M.note(chat, ("**Stopped (%s)** %s"):format(result.terminal, result.result or ""))
     end
     chat.text:remove("retrying")
@@ -347,6 +342,23 @@ function M.event(chat, event, parent)
   end
 end
 
+--- Nothing is drawn yet.
+---@param chat assent.Chat
+function M.begin(chat)
+  chat.shown, chat.answering, chat.notes, chat.calls, chat.preparing = {}, false, 0, {}, {}
+end
+
+--- A conversation as its file has it.
+---@param chat assent.Chat
+---@param pages table[][] messages, the newest page first
+function M.pages(chat, pages)
+  for index = #pages, 1, -1 do
+    for _, message in ipairs(pages[index]) do
+      M.message(chat, vim.tbl_extend("force", message, { replay = true }))
+    end
+  end
+end
+
 --- A whole message: on resume, or when no partials came for it.
 ---@param chat assent.Chat
 ---@param message table
@@ -359,7 +371,7 @@ function M.message(chat, message)
   if message.role == "user" then
     local text = M.text_of(message.content)
     if text ~= "" then
-      show_prompt(chat, text, message.id) -- that of a turn comes with turnStarted; this is history, or was steered
+      show_prompt(chat, message.content, message.id) -- history, or steered; a turn's comes with turnStarted
     end
     for _, block in ipairs(type(message.content) == "table" and message.content or {}) do
       if block.type == "tool_result" and message.replay then

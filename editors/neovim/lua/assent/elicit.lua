@@ -99,7 +99,7 @@ local function put(params)
     end
     return { action = said == "Decline" and "decline" or "cancel" }
   end
-  return form.fill(params.schema or {})
+  return form.fill(params.schema or {}, params)
 end
 
 ---@param params table
@@ -119,6 +119,9 @@ function M.render(params)
   end
   if params.url then
     questions.put(lines, highlights, params.url, "Underlined")
+  end
+  for name, problem in vim.spairs(params.problems or {}) do
+    questions.put(lines, highlights, ("  %s: %s"):format(name, problem), "WarningMsg")
   end
   return lines, highlights
 end

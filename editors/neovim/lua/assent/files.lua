@@ -8,7 +8,7 @@ local M = {}
 ---@param path string
 ---@return integer bufnr
 function M.load(path)
-  local bufnr = vim.fn.bufadd(path)
+  local bufnr = vim.fn.bufadd(vim.fn.fnamemodify(path, ":.")) -- called as the user would have called it
   if vim.api.nvim_buf_is_loaded(bufnr) then
     return bufnr
   end

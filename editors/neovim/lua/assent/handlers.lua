@@ -45,6 +45,14 @@ function M.all()
     [notes.status] = function(_, params)
       require("assent.session").server_status(params)
     end,
+    [notes.roster] = function()
+      if package.loaded["assent.view"] then
+        require("assent.view").changed("roster")
+      end
+    end,
+    [notes.missed] = function(_, params)
+      require("assent.conversations").missed(params.sessions)
+    end,
     [notes.withdrawn] = function(_, params)
       require("assent.questions").withdrawn(params.requestId)
     end,

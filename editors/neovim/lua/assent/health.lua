@@ -37,8 +37,9 @@ function M.check()
     table.insert(program, word)
   end
   vim.list_extend(program, { "doctor", "--json", "--cwd", vim.fn.getcwd() })
-  local neutral = require("assent.programs").NEUTRAL
-  local done = vim.system(program, { text = true, timeout = 20000, cwd = neutral }):wait()
+  local programs = require("assent.programs")
+  local place = { text = true, timeout = 20000, cwd = programs.NEUTRAL, env = programs.environment() }
+  local done = vim.system(program, place):wait()
   local ok, findings = pcall(vim.json.decode, done.stdout or "")
   if not ok then
     return health.error("`assent doctor` does not answer: " .. vim.trim(done.stderr or ""))

@@ -76,7 +76,7 @@ end
 --- How many lines of the buffer a hunk stands on.
 ---@param hunk table
 ---@return integer
-local function height(hunk)
+function M.rows(hunk)
   if hunk.state == "edited" then -- what stands there is the user's own text
     local last = hunk.range["end"]
     return last.line - hunk.range.start.line + (last.character > 0 and 1 or 0)
@@ -91,7 +91,7 @@ end
 local function draw_landed(bufnr, hunk, width)
   local total = vim.api.nvim_buf_line_count(bufnr)
   local first = math.min(hunk.range.start.line, total - 1)
-  local count = math.max(height(hunk), 1)
+  local count = math.max(M.rows(hunk), 1)
   local last = math.min(first + count - 1, total - 1)
   for row = first, last do
     vim.api.nvim_buf_set_extmark(bufnr, namespace, row, 0, {
@@ -209,12 +209,26 @@ end
 ---@return integer first
 ---@return integer last
 function M.span(hunk)
-  local count = height(hunk)
+  local count = M.rows(hunk)
   local first = hunk.range.start.line
   if count == 0 then
     return math.max(first - 1, 0), first -- an insertion hangs between two lines
   end
   return first, first + count - 1
+end
+
+--- Windows that were scrolled to lines above the first one do not go on showing rows for lines that went.
+---@param bufnr integer
+---@param rows integer how many there are now
+local function settle_top(bufnr, rows)
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    vim.api.nvim_win_call(window, function()
+      local view = vim.fn.winsaveview()
+      if view.topline == 1 and view.topfill > rows then
+        vim.fn.winrestview({ topline = 1, topfill = rows })
+      end
+    end)
+  end
 end
 
 --- Draw these hunks in a buffer, and no others.
@@ -224,13 +238,17 @@ end
 function M.draw(bufnr, places, fresh)
   vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
   local width = #places > 0 and room(bufnr) or 0
+  local above = 0
   for _, place in ipairs(places) do
     if M.in_text(place.hunk) then
       draw_landed(bufnr, place.hunk, width)
     else
       draw_pending(bufnr, place, width, fresh == true)
+      local block = blocks[place.hunk.hunkId]
+      above = above + (block.before == 1 and block.rows or 0)
     end
   end
+  settle_top(bufnr, above)
 end
 
 local group = vim.api.nvim_create_augroup("assent_hunks", { clear = true })

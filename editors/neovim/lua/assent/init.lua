@@ -30,10 +30,9 @@ local function fitting(parts)
   local text = parts[1]
   for index = 2, #parts do
     local longer = text .. " · " .. parts[index]
-    if vim.fn.strdisplaywidth(longer) > room then
-      break
+    if vim.fn.strdisplaywidth(longer) <= room then
+      text = longer
     end
-    text = longer
   end
   return plain(text) .. "%<" -- too long even so: it is cut at its end, not at its beginning
 end
@@ -43,6 +42,37 @@ end
 function M.setup(options)
   vim.g.assent = options
 end
+
+--- For a status line of your own making: what waits for you.
+---@return assent.Counts|{ asks: integer }
+function M.counts()
+  local review, questions = package.loaded["assent.review"], package.loaded["assent.questions"]
+  local counts = review and review.counts() or { hunks = 0, files = 0, landed = 0 }
+  return vim.tbl_extend("force", counts, { asks = questions and questions.count() or 0 })
+end
+
+---@param session assent.Session
+---@param counts assent.Counts
+---@param asks integer
+---@return string
+local function status_words(session, counts, asks)
+  local parts = { ("Assent %s"):format(ICONS[session.state] or "●") }
+  if session.activity ~= "" then
+    table.insert(parts, vim.fn.strcharpart(session.activity, 0, 40))
+  end
+  if asks > 0 then
+    table.insert(parts, ("%d waiting"):format(asks))
+  end
+  if counts.hunks > 0 then
+    local files = counts.files > 1 and (" in %d files"):format(counts.files) or ""
+    table.insert(parts, ("%d hunk%s%s"):format(counts.hunks, counts.hunks == 1 and "" or "s", files))
+  end
+  return plain(table.concat(parts, " · "))
+end
+
+local NONE = { hunks = 0, files = 0, landed = 0 }
+--- What the status line said last, and what that was about: it is asked with every key.
+local said = { words = "" }
 
 --- For your status line: `%{%v:lua.require'assent'.statusline()%}`. Empty until the plugin is used.
 ---@return string
@@ -55,19 +85,29 @@ function M.statusline()
   if not session then
     return store.status and "Assent" or ""
   end
-  local parts = { ("Assent %s"):format(ICONS[session.state] or "●") }
-  if session.activity ~= "" then
-    table.insert(parts, vim.fn.strcharpart(session.activity, 0, 40))
+  local review, questions = package.loaded["assent.review"], package.loaded["assent.questions"]
+  local counts = review and review.counts() or NONE -- another table once they changed
+  local asks = questions and questions.count() or 0
+  if said.counts ~= counts or said.asks ~= asks or said.state ~= session.state or said.activity ~= session.activity then
+    said = { counts = counts, asks = asks, state = session.state, activity = session.activity }
+    said.words = status_words(session, counts, asks)
   end
-  local asks = package.loaded["assent.questions"] and require("assent.questions").count() or 0
-  if asks > 0 then
-    table.insert(parts, ("%d waiting"):format(asks))
+  return said.words
+end
+
+--- Words cut to so many columns.
+---@param text string
+---@param room integer
+---@return string
+local function shortened(text, room)
+  if vim.fn.strdisplaywidth(text) <= room then
+    return text
   end
-  local hunks = package.loaded["assent.review"] and require("assent.review").pending() or 0
-  if hunks > 0 then
-    table.insert(parts, ("%d hunk%s"):format(hunks, hunks == 1 and "" or "s"))
+  local cut = vim.fn.strcharpart(text, 0, room - 1)
+  while vim.fn.strdisplaywidth(cut) > room - 1 do
+    cut = vim.fn.strcharpart(cut, 0, vim.fn.strchars(cut) - 1)
   end
-  return plain(table.concat(parts, " · "))
+  return cut .. "…"
 end
 
 --- The bar above a chat. Model and tools have a say in its words, so nothing in them may be a format item.
@@ -80,7 +120,18 @@ function M.winbar()
     return ""
   end
   local doing = session.activity ~= "" and session.activity or session.state
-  local parts = { ("%s %s"):format(ICONS[session.state] or "●", doing), session.model, session.mode }
+  local progress = package.loaded["assent.progress"]
+  local seconds = progress and progress.seconds(session.id)
+  local running = seconds and session.state == "running"
+  local icon = running and progress.wheel() or ICONS[session.state] or "●"
+  local since = running and seconds > 0 and (" %d s"):format(seconds) or ""
+  -- What counts for what is allowed stands there, however long the rest is.
+  local taken = vim.fn.strdisplaywidth(icon .. since .. session.mode) + 5
+  doing = shortened(doing, math.max(vim.api.nvim_win_get_width(0) - taken, 8))
+  local parts = { ("%s %s%s"):format(icon, doing, since), session.model, session.mode }
+  if vim.fn.strdisplaywidth(table.concat(parts, " · ")) > vim.api.nvim_win_get_width(0) - 1 then
+    table.remove(parts, 2)
+  end
   if session.usage then
     local share = math.floor(100 * session.usage.contextTokens / math.max(session.usage.contextWindow, 1))
     table.insert(parts, ("context %d%%"):format(share))
@@ -96,11 +147,15 @@ function M.prompt_hint()
     return key ~= false
   end, { keys.send, keys.send_insert })
   local parts = { "@ files", "/ commands" }
+  local along = vim.b.assent_session and require("assent.attachments").label(vim.b.assent_session)
   if #senders > 0 then
     table.insert(parts, 1, table.concat(senders, " or ") .. " sends")
   end
   if keys.stop then
     table.insert(parts, keys.stop .. " stops")
+  end
+  if along then
+    table.insert(parts, 1, along)
   end
   return fitting(parts)
 end

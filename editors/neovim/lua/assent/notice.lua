@@ -43,12 +43,16 @@ function M.tell(message, level)
   end)
 end
 
+--- Hints for whoever writes a client; there is nothing in them for whoever uses one.
+local FOR_CLIENTS = { ["See the base protocol of LSP."] = true, ["See docs/protocol.md for this method."] = true }
+
 --- An error of the server in words, with what to do about it.
 ---@param err table
 ---@return string
 function M.words(err)
   local hint = err.data and err.data.hint
-  return (err.message or "something went wrong") .. ((hint and hint ~= "") and (" — " .. hint) or "")
+  local helps = hint and hint ~= "" and not FOR_CLIENTS[hint]
+  return (err.message or "something went wrong") .. (helps and (" — " .. hint) or "")
 end
 
 --- Tell of an error, unless the user has been told already.
@@ -57,6 +61,20 @@ function M.report(err)
   if not err.quiet then
     M.tell(M.words(err), vim.log.levels.ERROR)
   end
+end
+
+--- Whether a word is one of those that a command knows. If not, the user is told which there are.
+---@param kind string
+---@param word string
+---@param known string[]
+---@return boolean
+function M.one_of(kind, word, known)
+  if vim.tbl_contains(known, word) then
+    return true
+  end
+  local words = ("there is no %s %s. There are: %s"):format(kind, word, table.concat(known, ", "))
+  M.tell(words, vim.log.levels.ERROR)
+  return false
 end
 
 return M

@@ -5,7 +5,7 @@ local M = {}
 
 M.NAME = "assent-actions"
 
---- As the server offers them (server/assent/lsp/prompts.py); a test compares the two.
+--- As the server offers them (server/assent/lsp/action_prompts.py); a test compares the two.
 M.ACTIONS = {
   { name = "fix", title = "Fix: ", kind = "quickfix" },
   { name = "explain", title = "Explain", kind = "refactor" },
@@ -41,12 +41,17 @@ local function wanted(kind, only)
   return false
 end
 
+---@return boolean whether the server runs, which offers them itself
+local function served()
+  local loaded = package.loaded["assent.client"]
+  return loaded ~= nil and loaded.running() ~= nil
+end
+
 ---@param params lsp.CodeActionParams
 ---@return lsp.CodeAction[]
 local function offered(params)
   local uri, range, found = params.textDocument.uri, params.range, {}
-  local loaded = package.loaded["assent.client"]
-  if loaded and loaded.running() then
+  if served() then
     return found -- the server itself is asked, too
   end
   local only = params.context and params.context.only
@@ -103,10 +108,30 @@ local function answering(dispatchers)
   }
 end
 
+--- The server offers them now: every key in a file would still be told to a client that has nothing to say.
+function M.rest()
+  for _, client in ipairs(vim.lsp.get_clients({ name = M.NAME })) do
+    for bufnr in pairs(vim.deepcopy(client.attached_buffers)) do
+      vim.lsp.buf_detach_client(bufnr, client.id)
+    end
+  end
+end
+
+--- The server is gone: offer them again in every file that is open.
+function M.resume()
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    M.attach(bufnr)
+  end
+end
+
 --- Offer them in a buffer that shows a file.
 ---@param bufnr integer
 function M.attach(bufnr)
-  if not vim.api.nvim_buf_is_loaded(bufnr) or vim.bo[bufnr].buftype ~= "" or vim.api.nvim_buf_get_name(bufnr) == "" then
+  if served() or not vim.api.nvim_buf_is_valid(bufnr) then
+    return
+  elseif not vim.api.nvim_buf_is_loaded(bufnr) or vim.bo[bufnr].buftype ~= "" then
+    return
+  elseif vim.api.nvim_buf_get_name(bufnr) == "" then
     return
   end
   local own = vim.g.assent
@@ -117,6 +142,7 @@ function M.attach(bufnr)
     name = M.NAME,
     cmd = answering,
     offset_encoding = "utf-16",
+    flags = { debounce_text_changes = 0 }, -- it hears of no change, and needs no timer for each key
     commands = {
       ["assent.ask"] = function(command)
         require("assent.actions").run(command.arguments[1])

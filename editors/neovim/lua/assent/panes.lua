@@ -1,5 +1,6 @@
 --- The windows of a chat: where they open, how they are dressed, how they close. What stands in them is for `chat`.
 local config = require("assent.config")
+local folds = require("assent.folds")
 local shares = require("assent.shares")
 
 local M = {}
@@ -35,9 +36,8 @@ local PLAIN = {
 local function dress_chat(window)
   set(window, PLAIN)
   set(window, {
-    foldmethod = "expr",
-    foldexpr = "v:lua.require'assent.transcript'.fold(v:lnum)",
-    foldtext = "v:lua.require'assent.transcript'.foldtext()",
+    foldmethod = "manual", -- they are made by `folds`
+    foldtext = "v:lua.require'assent.folds'.text()",
     foldlevel = 0,
     foldminlines = 0,
     foldenable = true,
@@ -46,6 +46,13 @@ local function dress_chat(window)
     smoothscroll = true, -- the end of a paragraph longer than the window can be seen
     winbar = "%{%v:lua.require'assent'.winbar()%}",
   })
+end
+
+--- A conversation that is only read: folds as in the chat, its own bar.
+---@param window integer
+function M.dress_reading(window)
+  dress_chat(window)
+  set(window, { winbar = "", winfixwidth = false })
 end
 
 ---@param window integer
@@ -90,6 +97,7 @@ function M.follow(panes)
       callback = function()
         dress(vim.api.nvim_get_current_win())
         if bufnr == panes.bufnr then
+          folds.all(vim.api.nvim_get_current_win())
           M.to_end(vim.api.nvim_get_current_win())
         end
       end,
@@ -105,14 +113,57 @@ local function show_in(window, bufnr)
   vim.api.nvim_win_set_buf(window, bufnr)
 end
 
+--- Give prompts their height back once this window is closed: Vim shares out its rows without asking 'winfixheight'.
+---@param window integer a new one
+---@param heights table<integer, integer> of the prompts before it came
+function M.restore_after(window, heights)
+  vim.api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(window),
+    once = true,
+    callback = vim.schedule_wrap(function()
+      for prompt, height in pairs(heights) do
+        if vim.api.nvim_win_is_valid(prompt) then
+          vim.api.nvim_win_set_height(prompt, height)
+        end
+      end
+    end),
+  })
+end
+
+---@return table<integer, integer> heights of the prompts on this tab page
+function M.prompt_heights()
+  local heights = {}
+  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local inside = vim.api.nvim_win_get_config(window).relative == ""
+    if inside and vim.bo[vim.api.nvim_win_get_buf(window)].filetype == "assent_prompt" then
+      heights[window] = vim.api.nvim_win_get_height(window)
+    end
+  end
+  return heights
+end
+
 --- A new window that shows this buffer, and has the focus.
 ---@param bufnr integer
 ---@param command string such as "botright 10split"
 ---@return integer window
 function M.split_off(bufnr, command)
+  local heights, before = M.prompt_heights(), vim.api.nvim_get_current_win()
   vim.cmd(command)
   local window = vim.api.nvim_get_current_win()
   show_in(window, bufnr) -- a new window has the options of the one it was split from
+  M.restore_after(window, heights)
+  vim.api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(window),
+    once = true,
+    callback = function()
+      local inside = vim.api.nvim_get_current_win() == window
+      vim.schedule(function()
+        if inside and vim.api.nvim_win_is_valid(before) then
+          vim.api.nvim_set_current_win(before) -- where one came from; Vim would go to a neighbour
+        end
+      end)
+    end,
+  })
   return window
 end
 
@@ -215,6 +266,31 @@ function M.close(panes)
   for _, window in ipairs(ours) do
     pcall(vim.api.nvim_win_close, window, true)
   end
+end
+
+--- The window with the file that the user works on: this one, the one before, or any on this tab page.
+---@return integer?
+function M.active_window()
+  local candidates = { vim.api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr("#")) }
+  vim.list_extend(candidates, vim.api.nvim_tabpage_list_wins(0))
+  for _, window in ipairs(candidates) do
+    if window ~= 0 and vim.bo[vim.api.nvim_win_get_buf(window)].buftype == "" then
+      return window
+    end
+  end
+end
+
+---@return integer? bufnr
+function M.active_file()
+  local window = M.active_window()
+  return window and vim.api.nvim_win_get_buf(window) or nil
+end
+
+--- Whether a chat is on this tab page.
+---@param panes assent.Panes
+---@return boolean
+function M.shown(panes)
+  return window_of(panes.bufnr) ~= nil
 end
 
 --- A window that shows a file, for opening another there: this one, the one before, any; or a new one.

@@ -94,4 +94,17 @@ function M.find(name, folders)
   return nil
 end
 
+--- Variables for a Python program of ours: none tells it where its modules are. An empty one counts as unset.
+---@param given? table<string, string> what else is to be set
+---@return table<string, string>
+function M.environment(given)
+  local env = {}
+  for name in pairs(vim.fn.environ()) do
+    if vim.startswith(name:upper(), "PYTHON") then
+      env[name] = ""
+    end
+  end
+  return vim.tbl_extend("force", env, given or {})
+end
+
 return M

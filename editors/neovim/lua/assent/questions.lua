@@ -14,7 +14,10 @@ local M = {}
 ---@field highlights table<integer, string>
 ---@field footer string
 ---@field keys table<string, fun(question: assent.Question)>
+---@field render? fun(): string[], table<integer, string>, boolean  its lines as they are now, where they may change
 ---@field cut boolean? whether its lines are not all of it, and the rest was not shown yet
+---@field page (fun(): boolean)? whether all of it was read in the tab that shows it whole; shows the next part
+---@field leave fun()? close the tab that shows it whole
 ---@field quick table<assent.QuickAnswer, assent.Quick> answers that can be given from any buffer
 ---@field waiting table<string, fun(result: table)> who asked, by requestId
 
@@ -25,6 +28,17 @@ local M = {}
 
 ---@type assent.Question[] the first is the one on the screen
 local queue = {}
+---@type table<string, true> questions that were answered here, until their end is told
+local answered = {}
+
+--- Whether this question was answered in this Neovim; asked once, when its end is told.
+---@param id string
+---@return boolean
+function M.answered_here(id)
+  local here = answered[id] == true
+  answered[id] = nil
+  return here
+end
 
 ---@return integer
 function M.count()
@@ -63,6 +77,15 @@ function M.put(lines, highlights, text, highlight)
   end
 end
 
+--- It waits no more.
+---@param index integer
+local function settled(index)
+  local question = table.remove(queue, index)
+  if question.leave then
+    question.leave()
+  end
+end
+
 --- Show the first question, or nothing.
 function M.show()
   local first = queue[1]
@@ -74,6 +97,19 @@ function M.show()
     corner.hide()
   end
   vim.cmd.redrawstatus({ bang = true }) -- it may count what waits
+end
+
+--- What is asked about may have been decided in part: the lines say what is left.
+function M.refresh()
+  for _, question in ipairs(queue) do
+    if question.render then
+      local lines, highlights, cut = question.render()
+      if not vim.deep_equal(lines, question.lines) then
+        question.lines, question.highlights, question.cut = lines, highlights, cut
+        corner.rewrite(question)
+      end
+    end
+  end
 end
 
 --- A question arrives, perhaps not for the first time.
@@ -98,7 +134,8 @@ end
 function M.answer(question, result)
   for index, each in ipairs(queue) do
     if each == question then
-      table.remove(queue, index)
+      settled(index)
+      answered[question.id] = true
       M.show()
       for _, resume in pairs(question.waiting) do
         resume(result)
@@ -117,7 +154,7 @@ function M.withdrawn(request_id)
     if resume then
       each.waiting[request_id] = nil
       if vim.tbl_isempty(each.waiting) then
-        table.remove(queue, index)
+        settled(index)
       end
       resume({ decision = "deny", action = "cancel", message = "withdrawn" })
       return M.show()
@@ -136,6 +173,9 @@ function M.focus()
   if #queue == 0 then
     return notice.tell("nothing is waiting for an answer")
   end
+  if vim.t.assent_details and queue[1].page then
+    return notice.tell("the keys above answer it")
+  end
   corner.enter(queue[1], #queue)
 end
 
@@ -150,9 +190,11 @@ function M.quick(word)
   if not quick then
     return notice.tell("this question has other answers; :Assent answer shows them")
   end
-  if not quick.unseen and not corner.shows_all(first) then
+  if not quick.unseen and not corner.shows_all(first) and not corner.inside() then
     corner.enter(first, #queue)
-    return notice.tell("not all of this was on the screen; here it is. The keys below answer it")
+    local more = corner.shows_all(first) and "here it is. The keys below answer it"
+      or "scroll to its end. The keys below answer it"
+    return notice.tell("not all of this was on the screen; " .. more)
   end
   quick.run(first)
 end
@@ -169,6 +211,12 @@ vim.api.nvim_create_autocmd({ "VimResized", "WinNew", "WinClosed", "TabEnter" },
       end)
     end
   end,
+})
+
+vim.api.nvim_create_autocmd("User", {
+  group = vim.api.nvim_create_augroup("assent_questions_follow", { clear = true }),
+  pattern = "AssentHunksChanged",
+  callback = M.refresh,
 })
 
 return M

@@ -8,6 +8,7 @@ local hunks = require("assent.hunks")
 local notice = require("assent.notice")
 local panes = require("assent.panes")
 local positions = require("assent.positions")
+local proposals = require("assent.proposals")
 local protocol = require("assent.protocol")
 local review_keys = require("assent.review_keys")
 local session_store = require("assent.session")
@@ -15,41 +16,22 @@ local sight = require("assent.sight")
 
 local M = {}
 
----@type table<string, table> by proposalId
-local proposals = {}
----@type table<string, string> the session of each, by proposalId
-local owners = {}
+M.places, M.counts, M.proposals = proposals.places, proposals.counts, proposals.all
 
----@class assent.Place
----@field proposal table
----@field hunk table
----@field index integer
----@field uri string
+local telling = false
 
----@return assent.Place[]
-function M.places()
-  local found = {}
-  for _, proposal in pairs(proposals) do
-    for index, hunk in ipairs(proposal.hunks) do
-      if hunk.open then -- the server says what can still be decided
-        table.insert(found, { proposal = proposal, hunk = hunk, index = index, uri = proposal.uri })
-      end
-    end
+--- Tell whoever shows hunks elsewhere, once for many changes.
+local function changed()
+  if telling then
+    return
   end
-  table.sort(found, function(a, b)
-    if a.uri ~= b.uri then
-      return a.uri < b.uri
-    end
-    return a.hunk.range.start.line < b.hunk.range.start.line
+  telling = true
+  vim.schedule(function()
+    telling = false
+    local data = vim.deepcopy(M.counts())
+    pcall(vim.api.nvim_exec_autocmds, "User", { pattern = "AssentHunksChanged", modeline = false, data = data })
+    vim.cmd.redrawstatus({ bang = true }) -- it may count them
   end)
-  return found
-end
-
----@return integer
-function M.pending()
-  return #vim.tbl_filter(function(place)
-    return place.hunk.state == "pending"
-  end, M.places())
 end
 
 ---@param uri string
@@ -57,6 +39,7 @@ end
 function M.redraw(uri, fresh)
   local all = M.places()
   review_keys.keep(#all > 0)
+  changed()
   local bufnr = positions.buffer_of(uri)
   if bufnr then
     local here = vim.tbl_filter(function(place)
@@ -69,9 +52,7 @@ end
 ---@param proposal table
 ---@param session_id string?
 function M.put(proposal, session_id)
-  local before = proposals[proposal.proposalId]
-  proposals[proposal.proposalId] = proposal
-  owners[proposal.proposalId] = session_id or owners[proposal.proposalId]
+  local before = proposals.put(proposal, session_id)
   if before and before.uri == proposal.uri and vim.deep_equal(before.hunks, proposal.hunks) then
     return -- typing elsewhere in the file: what is drawn is still right, and drawing it anew costs
   end
@@ -89,9 +70,10 @@ function M.load(list, session_id)
   for _, proposal in ipairs(list) do
     known[proposal.proposalId] = true
   end
-  for id, proposal in pairs(proposals) do
-    if owners[id] == session_id and not known[id] then
-      proposals[id] = nil
+  for _, proposal in ipairs(proposals.all()) do
+    local id = proposal.proposalId
+    if proposals.owner(id) == session_id and not known[id] then
+      proposals.drop(id)
       M.redraw(proposal.uri)
     end
   end
@@ -127,7 +109,7 @@ end
 --- Only ranges changed: the hunks stand elsewhere now, and say the same.
 ---@param event table
 local function move(event)
-  local proposal = proposals[event.proposalId]
+  local proposal = proposals.get(event.proposalId)
   if not proposal then
     return
   end
@@ -195,7 +177,7 @@ function M.uri_of(bufnr)
     return nil
   end
   local uri = vim.uri_from_fname(name)
-  for _, proposal in pairs(proposals) do
+  for _, proposal in ipairs(proposals.all()) do
     if proposal.uri ~= uri and positions.buffer_of(proposal.uri) == bufnr then
       return proposal.uri
     end
@@ -239,12 +221,12 @@ end
 ---@param message string?
 function M.resolve(place, decisions, message)
   documents.flush()
-  local owner = owners[place.proposal.proposalId]
+  local owner = proposals.owner(place.proposal.proposalId)
   local session = owner and session_store.sessions[owner]
   if session and not (session.connected and client.running()) then
     -- The server was gone: it knows the proposal again once the session is open.
     return require("assent.chat").take_up(owner, function()
-      if proposals[place.proposal.proposalId] then
+      if proposals.get(place.proposal.proposalId) then
         M.resolve(place, decisions, message)
       end
     end)
@@ -264,18 +246,40 @@ function M.resolve(place, decisions, message)
   end)
 end
 
---- Accept a hunk that the user has seen; one that is not on the screen is shown instead.
+--- What deciding about a hunk does.
 ---@param place assent.Place
----@param decide fun(decision: "accept"|"reject")
-local function accept_seen(place, decide)
-  local window = vim.api.nvim_get_current_win()
+---@param message string?
+---@return fun(decision: "accept"|"reject", lines: assent.wire.LineChoice?)
+local function decider(place, message)
+  return function(decision, lines)
+    M.resolve(place, { { hunkId = place.hunk.hunkId, decision = decision, lines = lines } }, message)
+  end
+end
+
+--- Open a hunk in a window of its own, where its old and new lines can be selected.
+---@param place assent.Place
+---@param message string?
+function M.close_up(place, message)
+  require("assent.closeup").open(place, decider(place, message))
+end
+
+--- Decide about one hunk. One that this window does not show whole is shown instead of accepted.
+---@param place assent.Place
+---@param decision "accept"|"reject"
+---@param window integer that shows its file
+---@param message string?
+function M.decide_seen(place, decision, window, message)
+  local decide = decider(place, message)
+  if decision == "reject" then
+    return decide("reject")
+  end
   if place.hunk.state ~= "pending" or sight.whole(window, place.hunk) then
     return decide("accept")
   end
   if sight.reveal(window, place.hunk) then
     return notice.tell("not all of this hunk was on the screen; here it is. Once more accepts it")
   end
-  require("assent.closeup").open(place, decide)
+  M.close_up(place, message)
 end
 
 ---@param decision "accept"|"reject"
@@ -288,19 +292,20 @@ function M.decide(decision, scope, message)
       local any = #M.places() > 0
       return notice.tell(any and "no hunk is here; :Assent next goes to one" or "there is nothing to review")
     end
-    local decide = function(decided)
-      M.resolve(place, { { hunkId = place.hunk.hunkId, decision = decided } }, message)
-    end
-    if decision == "accept" then
-      return accept_seen(place, decide)
-    end
-    return decide(decision)
+    return M.decide_seen(place, decision, vim.api.nvim_get_current_win(), message)
   end
-  local here = M.uri_of(0)
+  M.decide_file(decision, scope == "file" and (M.uri_of(0) or "") or nil, message)
+end
+
+--- Decide about every hunk of a file, or of all.
+---@param decision "accept"|"reject"
+---@param uri string? nil: of all
+---@param message string?
+function M.decide_file(decision, uri, message)
   local seen = {}
   for _, place in ipairs(M.places()) do
     local id = place.proposal.proposalId
-    if not seen[id] and (scope == "all" or place.uri == here) then
+    if not seen[id] and (not uri or place.uri == uri) then
       seen[id] = true
       M.resolve(place, { all = decision }, message)
     end
@@ -355,9 +360,7 @@ function M.go(step)
   at = { id = target.hunk.hunkId, bufnr = vim.api.nvim_get_current_buf(), row = row }
   vim.api.nvim_win_set_cursor(0, { row + 1, 0 })
   if target.hunk.state == "pending" and not sight.reveal(vim.api.nvim_get_current_win(), target.hunk) then
-    require("assent.closeup").open(target, function(decision)
-      M.resolve(target, { { hunkId = target.hunk.hunkId, decision = decision } })
-    end)
+    M.close_up(target)
   end
 end
 

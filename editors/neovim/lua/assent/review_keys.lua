@@ -4,7 +4,10 @@ local config = require("assent.config")
 
 local M = {}
 
-local ACTIONS = { accept = "accept", reject = "reject", edit = "edit", next_hunk = "next", prev_hunk = "prev" }
+local ACTIONS =
+  { accept = "accept", reject = "reject", edit = "edit", lines = "lines", next_hunk = "next", prev_hunk = "prev" }
+--- Those that a selection has, too: the command gets its range.
+local SELECTED = { accept = true, reject = true }
 
 ---@type table<integer, string[]> keys we mapped, by buffer
 local mapped = {}
@@ -35,8 +38,19 @@ local function map(bufnr)
     if key and not taken and (open or destructive(key)) then
       local command = ("<Cmd>Assent %s<CR>"):format(arguments)
       vim.keymap.set("n", key, command, { buffer = bufnr, desc = "Assent: " .. arguments })
+      if SELECTED[name] then
+        vim.keymap.set("x", key, (":Assent %s<CR>"):format(arguments), { buffer = bufnr, silent = true })
+      end
       table.insert(mapped[bufnr], key)
     end
+  end
+end
+
+---@param key string
+---@param bufnr integer
+local function unmap(key, bufnr)
+  for _, mode in ipairs({ "n", "x" }) do
+    pcall(vim.keymap.del, mode, key, { buffer = bufnr })
   end
 end
 
@@ -48,7 +62,7 @@ local function release()
       if destructive(key) then
         return true
       end
-      pcall(vim.keymap.del, "n", key, { buffer = bufnr })
+      unmap(key, bufnr)
       return false
     end, keys)
   end
@@ -73,7 +87,7 @@ function M.keep(wanted)
   end
   for bufnr, keys in pairs(mapped) do
     for _, key in ipairs(keys) do
-      pcall(vim.keymap.del, "n", key, { buffer = bufnr })
+      unmap(key, bufnr)
     end
   end
   map_shown()

@@ -1,4 +1,4 @@
---- Other ways to look at hunks: one to be changed before it lands, all of them as a list, the file beside itself.
+--- Other ways to look at hunks: one to be changed before it lands, the file beside itself.
 local hunks = require("assent.hunks")
 local notice = require("assent.notice")
 local panes = require("assent.panes")
@@ -37,39 +37,17 @@ function M.edit()
   })
 end
 
---- All hunks, across files, in the quickfix list.
-function M.list()
-  local items = {}
-  for _, place in ipairs(review.places()) do
-    table.insert(items, {
-      filename = vim.uri_to_fname(place.uri),
-      lnum = place.hunk.range.start.line + 1,
-      text = ("[%s] -%d +%d  %s"):format(
-        place.hunk.state,
-        #hunks.lines(place.hunk.oldText),
-        #hunks.lines(place.hunk.newText),
-        hunks.lines(place.hunk.newText)[1] or ""
-      ),
-    })
-  end
-  if #items == 0 then
-    return notice.tell("there is nothing to review")
-  end
-  vim.fn.setqflist({}, " ", { title = "Assent: hunks to review", items = items })
-  vim.cmd.copen()
-end
-
 --- The file beside itself with every pending hunk taken, as a diff.
 function M.diff()
-  local place = review.here()
-  if not place then
-    return notice.tell("no hunk is here; :Assent next goes to one")
+  local uri = review.uri_of(0)
+  local taken = vim.tbl_filter(function(each)
+    return each.uri == uri and each.hunk.state == "pending"
+  end, review.places())
+  if not uri or #taken == 0 then
+    return notice.tell("no hunk waits in this file; :Assent next goes to one")
   end
   local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
   local filetype = vim.bo.filetype
-  local taken = vim.tbl_filter(function(each)
-    return each.proposal.proposalId == place.proposal.proposalId and each.hunk.state == "pending"
-  end, review.places())
   for index = #taken, 1, -1 do
     local hunk = taken[index].hunk
     local first = hunk.range.start.line
@@ -90,7 +68,7 @@ function M.diff()
   vim.wo.winbar = "%#Comment# with every hunk taken · q closes"
   vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = bufnr })
   vim.cmd.diffthis()
-  review.redraw(place.uri) -- there is less room now
+  review.redraw(uri) -- there is less room now
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = bufnr,
     callback = function()

@@ -30,11 +30,30 @@ M.status = nil
 local listeners = {}
 ---@type table<string, boolean> warnings the user has seen
 local warned = {}
+local PAUSE = 150 -- ms
 
 ---@param name string
 ---@param callback fun(session: assent.Session, event: table, params: table)
 function M.listen(name, callback)
   listeners[name] = callback
+end
+
+--- Load something again soon after an event that changes it: events come in crowds, and one load serves them all.
+---@param name string
+---@param changes fun(event: table, params: table, session: assent.Session): boolean
+---@param load fun()
+function M.follow(name, changes, load)
+  local waiting = false
+  M.listen(name, function(session, event, params)
+    if waiting or not event or not params or not changes(event, params, session) then
+      return
+    end
+    waiting = true
+    vim.defer_fn(function()
+      waiting = false
+      load()
+    end, PAUSE)
+  end)
 end
 
 ---@param id string
@@ -66,7 +85,10 @@ local apply = {
     fire("TurnStarted", session)
   end,
   status = function(session, event)
-    session.state = event.state
+    if session.state ~= event.state then
+      session.state = event.state
+      fire("Status", session, { state = event.state })
+    end
     session.mode, session.model = event.mode or session.mode, event.model or session.model
     if event.state == "idle" then
       session.activity = ""
@@ -83,6 +105,19 @@ local apply = {
   end,
   toolStarted = function(session, event)
     session.activity = event.title ~= "" and event.title or event.tool
+    fire("ToolStarted", session, { toolUseId = event.toolUseId, tool = event.tool, title = event.title })
+  end,
+  toolFinished = function(session, event)
+    fire("ToolFinished", session, { toolUseId = event.toolUseId, isError = event.isError, summary = event.summary })
+  end,
+  permissionResolved = function(session, event)
+    fire("AskResolved", session, { askId = event.askId, decision = event.decision })
+  end,
+  elicitationResolved = function(session, event)
+    fire("AskResolved", session, { elicitId = event.elicitId })
+  end,
+  editResolved = function(session, event)
+    fire("EditResolved", session, { proposal = event.proposal })
   end,
   compacting = function(session)
     session.activity = "making room"
@@ -95,6 +130,11 @@ local apply = {
   end,
   usage = function(session, event)
     session.usage = event
+  end,
+  mcpChanged = function()
+    if package.loaded["assent.view"] then
+      require("assent.view").changed("mcp")
+    end
   end,
   permissionPending = function(session, event)
     fire("AskPending", session, { askId = event.askId })
@@ -116,9 +156,36 @@ local apply = {
   end,
 }
 
+local held ---@type table[]? events that came while no text may be changed, in their order
+local holders = 0
+
+--- Events wait from now on: Neovim refuses changes of text inside a completion function.
+function M.hold()
+  holders = holders + 1
+  held = held or {}
+end
+
+--- They are applied as soon as Neovim is back from what held them.
+function M.release()
+  holders = holders - 1
+  vim.schedule(function()
+    if holders > 0 or not held then
+      return
+    end
+    local late = held
+    held = nil
+    for _, params in ipairs(late) do
+      M.event(params)
+    end
+  end)
+end
+
 --- `assent/session/event`.
 ---@param params table
 function M.event(params)
+  if held then
+    return table.insert(held, params)
+  end
   local session = M.get(params.sessionId)
   session.connected = true
   session.seq = params.seq
@@ -150,8 +217,12 @@ function M.server_status(params)
   vim.cmd.redrawstatus({ bang = true })
 end
 
+---@type fun(session: assent.Session?)[]? those who wait for the first session, while it is being made
+local waiting
+
 --- The server is gone: what we know stays on the screen, and is taken up again with the next attach.
 function M.disconnected()
+  waiting = nil -- its answer never comes
   for _, session in pairs(M.sessions) do
     session.connected = false
     session.state = "idle"
@@ -187,6 +258,22 @@ function M.new(options, callback)
   end)
 end
 
+--- The first session: made once, however many want it before the server has answered.
+---@param callback fun(session: assent.Session?)
+function M.first(callback)
+  if waiting then
+    return table.insert(waiting, callback)
+  end
+  waiting = { callback }
+  M.new(nil, function(session)
+    local callbacks = waiting or {}
+    waiting = nil
+    for _, each in ipairs(callbacks) do
+      each(session)
+    end
+  end)
+end
+
 --- Attach to a session: live from here, or again after the server was gone. The callback gets the server's answer.
 ---@param id string
 ---@param callback fun(session: assent.Session?, answer: table?)
@@ -209,7 +296,8 @@ function M.attach(id, callback, options)
     session.connected, session.read_only = true, answer.readOnly == true
     session.epoch, session.model, session.mode = answer.epoch, answer.model, answer.mode
     session.todos, session.cwd = answer.todos or {}, answer.cwd or session.cwd
-    session.state = answer.running and "running" or "idle"
+    session.state = answer.state or (answer.running and "running" or "idle")
+    session.usage = answer.usage or session.usage
     session.activity = ""
     if answer.reset then
       session.seq = answer.lastSeq
@@ -244,7 +332,7 @@ end
 function M.some(callback)
   local session = M.current and M.sessions[M.current] or nil
   if not session then
-    return M.new(nil, callback)
+    return M.first(callback)
   end
   if M.ready(session) then
     return callback(session)
@@ -283,6 +371,9 @@ function M.interrupt(session, give_back)
       return notice.report(err)
     end
     local prompts, left = {}, #(result.queued or {})
+    if not result.interrupted and left == 0 then
+      notice.tell("nothing is running")
+    end
     for index, id in ipairs(result.queued or {}) do
       local params = { sessionId = session.id, clientMessageId = id }
       client.request(protocol.requests.session_unqueue, params, function(failed, answer)

@@ -32,6 +32,53 @@ local function rows_shown(window, block)
   return row == 0 and 0 or math.max(0, math.min(bottom_of(window) - row, block.rows))
 end
 
+--- The rows of the screen that a hunk is on, as far as it is in sight.
+---@param window integer
+---@param hunk table
+---@param block assent.Block
+---@return integer top, integer bottom
+local function rows_of(window, hunk, block)
+  local above = math.max(block.before - 1, 1)
+  local text = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), above - 1, above, false)[1] or ""
+  local row = vim.fn.screenpos(window, above, math.max(#text, 1)).row
+  if block.before == 1 then
+    local first = vim.fn.screenpos(window, 1, 1).row
+    return first - block.rows, first - 1
+  end
+  local first = hunk.oldText == "" and row + 1 or vim.fn.screenpos(window, hunk.range.start.line + 1, 1).row
+  return first, row + block.rows
+end
+
+--- Whether the question in the corner hides a part of a hunk.
+---@param window integer
+---@param hunk table
+---@param block assent.Block
+---@return boolean
+local function hidden(window, hunk, block)
+  local corner = package.loaded["assent.corner"]
+  local box = corner and corner.box()
+  if not box then
+    return false
+  end
+  local info = vim.fn.getwininfo(window)[1]
+  local widest = 0
+  for _, text in ipairs({ hunk.oldText, hunk.newText }) do
+    for _, line in ipairs(hunks.lines(text)) do
+      widest = math.max(widest, vim.fn.strdisplaywidth(line))
+    end
+  end
+  local right = math.min(info.wincol + info.textoff + widest, info.wincol + info.width) - 1
+  local function overlaps(at)
+    local top, bottom = rows_of(window, hunk, block)
+    return right >= at.left and top <= at.bottom and bottom >= at.top
+  end
+  if not overlaps(box) then
+    return false
+  end
+  corner.keep_off(rows_of(window, hunk, block))
+  return overlaps(corner.box())
+end
+
 --- Whether the window shows the old lines and the new ones, from the first to the last.
 ---@param window integer
 ---@param hunk table
@@ -44,7 +91,7 @@ function M.whole(window, hunk)
   end
   local first = hunk.range.start.line + 1
   local none_old = hunk.oldText == ""
-  return none_old or vim.fn.screenpos(window, first, 1).row > 0
+  return (none_old or vim.fn.screenpos(window, first, 1).row > 0) and not hidden(window, hunk, block)
 end
 
 --- Scroll a hunk into sight, with its first line under the cursor.

@@ -1,6 +1,8 @@
 --- The text of a conversation in a buffer: entries that grow, change their state, and can be taken away again.
 --- Each entry is held by two extmarks, so that it is found wherever the text around it went. Only this file writes to
---- a chat buffer.
+--- a chat buffer. What of it folds away is for `folds`.
+local folds = require("assent.folds")
+
 local M = {}
 
 local marks = vim.api.nvim_create_namespace("assent_transcript")
@@ -17,21 +19,19 @@ local signs = vim.api.nvim_create_namespace("assent_state")
 ---@field bufnr integer
 ---@field entries table<string, assent.Entry>
 ---@field changing boolean
+---@field drawing boolean whether all of it is being drawn: it is folded at the end
 local Transcript = {}
 Transcript.__index = Transcript
 
-M.DETAIL = "│ "
-M.THINKING = "┊ "
-M.ERROR = "┃ "
+M.DETAIL, M.THINKING, M.ERROR, M.REST = folds.DETAIL, folds.THINKING, folds.ERROR, folds.REST
 M.COMMAND = "  $ " -- its first line
 M.NEXT = "  ┆ " -- its other lines
-M.REST = "  ╎ " -- the middle of a long one
 M.FAILED = "  ✗ " -- a short error, not folded
 
 ---@param bufnr integer
 ---@return assent.Transcript
 function M.new(bufnr)
-  return setmetatable({ bufnr = bufnr, entries = {}, changing = false }, Transcript)
+  return setmetatable({ bufnr = bufnr, entries = {}, changing = false, drawing = false }, Transcript)
 end
 
 --- Whether a window shows the end and nobody reads in it further up: it goes along with what is added.
@@ -90,6 +90,14 @@ function Transcript:rows(entry)
   return first[1] or 0, last[1] or 0
 end
 
+--- Fold what folds away of an entry.
+---@param entry assent.Entry
+function Transcript:fold(entry)
+  if not self.drawing then
+    folds.make(self.bufnr, self:rows(entry))
+  end
+end
+
 --- A new entry at the end; one with the same key goes.
 ---@param key string
 ---@param kind string
@@ -112,6 +120,7 @@ function Transcript:add(key, kind, lines, options)
       first = vim.api.nvim_buf_set_extmark(bufnr, marks, start, 0, { right_gravity = false }),
       last = vim.api.nvim_buf_set_extmark(bufnr, marks, start + #text - 1, 0, { right_gravity = false }),
     }
+    self:fold(self.entries[key])
   end)
 end
 
@@ -130,6 +139,9 @@ function Transcript:append(key, text, prefix)
     end
     vim.api.nvim_buf_set_text(self.bufnr, last, #line, last, #line, pieces)
     vim.api.nvim_buf_set_extmark(self.bufnr, marks, last + #pieces - 1, 0, { id = entry.last, right_gravity = false })
+    if prefix and prefix ~= "" and #pieces > 1 then
+      self:fold(entry)
+    end
   end)
 end
 
@@ -147,6 +159,7 @@ function Transcript:extend(key, lines)
     local line = vim.api.nvim_buf_get_lines(self.bufnr, last, last + 1, false)[1] or ""
     vim.api.nvim_buf_set_text(self.bufnr, last, #line, last, #line, vim.list_extend({ "" }, lines))
     vim.api.nvim_buf_set_extmark(self.bufnr, marks, last + #lines, 0, { id = entry.last, right_gravity = false })
+    self:fold(entry)
   end)
 end
 
@@ -189,6 +202,7 @@ function Transcript:state(key, text, highlight)
     id = entry.first,
     virt_text = { { text, highlight } },
     virt_text_pos = "eol",
+    right_gravity = false, -- lines that come below the first one do not take it along
   })
 end
 
@@ -232,10 +246,18 @@ function Transcript:anew(draw)
       views[window] = vim.api.nvim_win_call(window, vim.fn.winsaveview)
     end
   end
-  self:change(function()
+  self.drawing = true
+  local ok, problem = pcall(self.change, self, function()
     self:clear()
     draw()
+    for _, window in ipairs(vim.fn.win_findbuf(self.bufnr)) do
+      folds.all(window)
+    end
   end)
+  self.drawing = false
+  if not ok then
+    error(problem, 0)
+  end
   for window, view in pairs(views) do
     vim.api.nvim_win_call(window, function()
       vim.fn.winrestview(view)
@@ -252,42 +274,6 @@ function M.colour(bufnr)
     end
     vim.cmd([[syntax match AssentCall /^- `\w\+`\( .*\)\?$/]])
   end)
-end
-
---- What a line begins with that folds away, and what its fold is called.
----@type table<string, string>
-local FOLDED = {
-  [M.DETAIL] = "output",
-  [M.THINKING] = "thought",
-  [M.ERROR] = "error",
-  [M.REST] = "command",
-}
-
----@param line string
----@return string? prefix
-local function folded(line)
-  for prefix in pairs(FOLDED) do
-    if vim.startswith(line, prefix) then
-      return prefix
-    end
-  end
-end
-
---- For 'foldexpr': details and thinking fold away. No two kinds stand next to each other.
----@param lnum integer
----@return string
-function M.fold(lnum)
-  return folded(vim.fn.getline(lnum)) and "1" or "0"
-end
-
----@return string
-function M.foldtext()
-  local first = vim.fn.getline(vim.v.foldstart)
-  local count = vim.v.foldend - vim.v.foldstart + 1
-  local prefix = folded(first) or M.DETAIL
-  local more = prefix == M.REST and "more " or ""
-  local said = prefix == M.ERROR and ": " .. first:sub(#prefix + 1) or ""
-  return ("  ⋯ %s, %d %sline%s%s"):format(FOLDED[prefix], count, more, count == 1 and "" or "s", said)
 end
 
 return M

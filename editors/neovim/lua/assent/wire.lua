@@ -35,6 +35,14 @@
 ---@field activeForm string
 ---@field status string
 
+--- One of the tasks that the agents of a session share.
+---@class assent.wire.Task
+---@field id string
+---@field subject string
+---@field status "cancelled"|"completed"|"in_progress"|"pending"
+---@field description? string
+---@field owner? string the id of an agent, or "main"; absent: nobody's yet
+
 ---@class assent.wire.Hunk
 ---@field hunkId string
 ---@field range assent.wire.Range
@@ -98,12 +106,13 @@
 ---@field sessionId string
 ---@field structuredOutput? any
 
---- A rule that would cover this call from now on; `rule` goes back as it is.
+--- A rule that would cover this call from now on; `rule` goes back as it is, or `rules` where there are some.
 ---@class assent.wire.Suggestion
 ---@field rule string
 ---@field scope "once"|"project"|"session"|"user"
 ---@field covers string display text
----@field display? string of the rule, where that is not the rule itself
+---@field display? string of the rule, or of all of them, where that is not the rule itself
+---@field rules? string[] of a line of several commands: one for each of them; `rule` is the first
 
 ---@class assent.wire.CommandPart
 ---@field argv string[]
@@ -137,6 +146,8 @@
 ---@field save? boolean
 ---@field partials? boolean
 ---@field editMoved? boolean takes `editMoved` instead of `editUpdated` where only ranges changed
+---@field answersLater? boolean what waits is in events and is answered with commands; no request asks for it
+---@field missed? boolean shows `assent/missed` itself, with a way to the session; no `window/showMessage` tells of it
 
 ---@class assent.wire.InitializationOptions
 ---@field client? assent.wire.ClientFlags
@@ -164,9 +175,12 @@
 ---@field jsonSchema? table<string, any>
 ---@field title? string
 
+--- A file, or part of one; with `text` something else that the editor shows, in its words, called `label`.
 ---@class assent.wire.Mention
 ---@field uri string
 ---@field range? assent.wire.Range
+---@field label? string
+---@field text? string
 
 ---@class assent.wire.SessionSend
 ---@field sessionId string
@@ -209,13 +223,20 @@
 ---@field sessionId string
 ---@field format? "json"|"markdown"
 
+--- One turn by its number, all of them, or the newest.
+---@class assent.wire.SessionTrace
+---@field sessionId string
+---@field turn? integer
+---@field all? boolean
+
 ---@class assent.wire.SessionConfigure
 ---@field sessionId string
 ---@field model? string
 ---@field mode? "acceptEdits"|"auto"|"bypassPermissions"|"default"|"dontAsk"|"plan"
 ---@field thinking? table<string, any>|boolean|integer|string
----@field effort? "high"|"low"|"max"|"medium"|"xhigh"
+---@field effort? "high"|"low"|"max"|"medium"|"xhigh"|"default" default: what the settings say
 ---@field review? "after"|"before"|"off"
+---@field keepRunning? boolean its turn goes on when the last window has gone, where a host serves it
 
 ---@class assent.wire.SessionRewind
 ---@field sessionId string
@@ -223,6 +244,7 @@
 ---@field restore "both"|"code"|"conversation"
 ---@field dryRun? boolean
 
+--- `messageIds` may also name tool calls. While a turn runs they leave the model's view before its next call.
 ---@class assent.wire.SessionSnip
 ---@field sessionId string
 ---@field messageIds string[]
@@ -252,7 +274,7 @@
 
 ---@class assent.wire.HunkDecision
 ---@field hunkId string
----@field decision "accept"|"edit"|"reject"
+---@field decision "accept"|"edit"|"reject"|"reopen"
 ---@field newText? string
 ---@field lines? assent.wire.LineChoice with accept: only these lines
 
@@ -264,6 +286,15 @@
 ---@field decisions assent.wire.HunkDecision[]|assent.wire.AllHunks
 ---@field version? integer
 ---@field message? string
+
+--- The endpoint's own list is kept for a day; `refresh` asks for it again.
+---@class assent.wire.ModelList
+---@field cwd? string
+---@field refresh? boolean
+
+--- Without a key: the credentials that are used now.
+---@class assent.wire.CredentialsCheck
+---@field apiKey? string
 
 ---@class assent.wire.Complete
 ---@field text string
@@ -331,10 +362,12 @@
 ---@field decision "allow"|"deny"
 ---@field scope? "once"|"project"|"session"|"user"
 ---@field rule? string
+---@field rules? string[] several, saved together; goes before `rule`
 ---@field updatedInput? table<string, any>
 ---@field hunks? assent.wire.HunkDecision[] those not named are rejected; absent = all are accepted
 ---@field message? string
 ---@field interrupt? boolean with deny: stop the whole turn
+---@field mode? "acceptEdits"|"default" with allow of ExitPlanMode: what the plan is carried out in
 
 --- An open question; exactly one of `questions`, `schema` and `url` is there.
 ---@class assent.wire.PendingElicit
@@ -346,6 +379,7 @@
 ---@field url? string
 ---@field display? string of the url, where that is not the url itself
 
+--- `problems` and `given` are there when an answer did not fit the form: what is wrong by field, and that answer.
 ---@class assent.wire.Elicit
 ---@field sessionId string
 ---@field elicitId string
@@ -355,6 +389,8 @@
 ---@field url? string
 ---@field display? string of the url, where that is not the url itself
 ---@field requestId string
+---@field problems? table<string, string>
+---@field given? table<string, any>
 
 ---@class assent.wire.ElicitAnswer
 ---@field action "accept"|"cancel"|"decline"
@@ -462,7 +498,12 @@
 ---@class assent.wire.ToolProgress
 ---@field type "toolProgress"
 ---@field toolUseId string
----@field text string
+---@field text string how far it is, in place of what was told before: the last lines of its output
+
+---@class assent.wire.ChangedFile
+---@field path string
+---@field added integer lines
+---@field removed integer
 
 ---@class assent.wire.ToolFinished
 ---@field type "toolFinished"
@@ -471,6 +512,7 @@
 ---@field summary string
 ---@field content table<string, any>[]|string
 ---@field durationMs integer
+---@field changed? assent.wire.ChangedFile[] by an edit, as it was accepted
 
 ---@class assent.wire.ToolSummary
 ---@field type "toolSummary"
@@ -534,6 +576,7 @@
 ---@field by? string
 ---@field tool? string
 ---@field title? string
+---@field client? string which of several answered, by the name it gave itself
 
 ---@class assent.wire.ElicitationPending
 ---@field type "elicitationPending"
@@ -544,11 +587,12 @@
 ---@field type "elicitationResolved"
 ---@field elicitId string
 ---@field by? string
+---@field client? string
 
 --- What was decided on one hunk; `newText` is the text that is there now, where it is not the proposed one.
 ---@class assent.wire.ToldDecision
 ---@field hunkId string
----@field decision "accept"|"edit"|"reject"
+---@field decision "accept"|"edit"|"reject"|"reopen"
 ---@field newText? string
 
 ---@class assent.wire.EditProposed
@@ -588,6 +632,11 @@
 ---@field type "todos"
 ---@field items assent.wire.Todo[]
 
+--- The whole list that the agents of the session share, whenever it changed.
+---@class assent.wire.Tasks
+---@field type "tasks"
+---@field items assent.wire.Task[]
+
 ---@class assent.wire.PlanProposed
 ---@field type "planProposed"
 ---@field plan string
@@ -595,7 +644,7 @@
 ---@class assent.wire.Hook
 ---@field type "hook"
 ---@field event string
----@field outcome string
+---@field outcome string success, blocked, prevented, error, timeout; running: `text` says what a hook is doing
 ---@field text? string
 ---@field hookId? string
 ---@field toolUseId? string
@@ -603,6 +652,9 @@
 ---@field exitCode? integer
 ---@field changed? boolean it changed the input, the output or the decision
 ---@field output? string what it printed, cut
+---@field command? string what ran, in one line
+---@field source? string the file that names the hook, with the line
+---@field terminalSequence? string titles, notifications and the bell, for a terminal that shows the session
 
 --- Messages that the model no longer sees; people still do. `assent/session/unsnip` takes it back.
 ---@class assent.wire.Snipped
@@ -611,6 +663,7 @@
 ---@field messageIds string[]
 ---@field tokensFreed integer
 ---@field by "auto"|"model"|"user"
+---@field reason? string why it was provably unneeded, where nobody asked for it
 
 --- The context is nearly full; once per crossing of the threshold.
 ---@class assent.wire.CompactSoon
@@ -668,6 +721,8 @@
 ---@field command string
 ---@field state string
 ---@field exitCode? integer
+---@field toolUseId? string the call it came from
+---@field foreground? boolean a turn waits for it
 
 ---@class assent.wire.Notice
 ---@field type "notice"
@@ -687,7 +742,7 @@
 ---@field stepId? string
 ---@field parentToolUseId? string
 
----@alias assent.wire.AnyEvent assent.wire.TurnStarted|assent.wire.StepStarted|assent.wire.TextDelta|assent.wire.ThinkingDelta|assent.wire.ToolPreparing|assent.wire.ToolInputDelta|assent.wire.ToolStarted|assent.wire.ToolProgress|assent.wire.ToolFinished|assent.wire.ToolSummary|assent.wire.MessageEvent|assent.wire.Tombstone|assent.wire.Retrying|assent.wire.Heartbeat|assent.wire.Compacting|assent.wire.Compacted|assent.wire.PermissionPending|assent.wire.PermissionResolved|assent.wire.ElicitationPending|assent.wire.ElicitationResolved|assent.wire.EditProposed|assent.wire.EditUpdated|assent.wire.EditResolved|assent.wire.EditMoved|assent.wire.ReviewPending|assent.wire.Todos|assent.wire.PlanProposed|assent.wire.Hook|assent.wire.Snipped|assent.wire.CompactSoon|assent.wire.McpChanged|assent.wire.UsageEvent|assent.wire.Status|assent.wire.Queued|assent.wire.Dequeued|assent.wire.MessageUnqueued|assent.wire.Completed|assent.wire.MaxTurnsReached|assent.wire.Job|assent.wire.Notice|assent.wire.TurnFinished
+---@alias assent.wire.AnyEvent assent.wire.TurnStarted|assent.wire.StepStarted|assent.wire.TextDelta|assent.wire.ThinkingDelta|assent.wire.ToolPreparing|assent.wire.ToolInputDelta|assent.wire.ToolStarted|assent.wire.ToolProgress|assent.wire.ToolFinished|assent.wire.ToolSummary|assent.wire.MessageEvent|assent.wire.Tombstone|assent.wire.Retrying|assent.wire.Heartbeat|assent.wire.Compacting|assent.wire.Compacted|assent.wire.PermissionPending|assent.wire.PermissionResolved|assent.wire.ElicitationPending|assent.wire.ElicitationResolved|assent.wire.EditProposed|assent.wire.EditUpdated|assent.wire.EditResolved|assent.wire.EditMoved|assent.wire.ReviewPending|assent.wire.Todos|assent.wire.Tasks|assent.wire.PlanProposed|assent.wire.Hook|assent.wire.Snipped|assent.wire.CompactSoon|assent.wire.McpChanged|assent.wire.UsageEvent|assent.wire.Status|assent.wire.Queued|assent.wire.Dequeued|assent.wire.MessageUnqueued|assent.wire.Completed|assent.wire.MaxTurnsReached|assent.wire.Job|assent.wire.Notice|assent.wire.TurnFinished
 
 ---@class assent.wire.AgentList
 ---@field sessionId? string
@@ -704,17 +759,23 @@
 ---@field background? boolean
 ---@field title? string
 ---@field description? string
+---@field color? string
 
 ---@class assent.wire.AgentDefinition
 ---@field name string
 ---@field description string
 ---@field source? string
 ---@field withheld? string
+---@field color? string
+---@field isolation? "worktree"
+---@field background? boolean
+---@field ignored? string[] fields that mean nothing here, and why
 
---- `agents` run or ran; `definitions` can be started.
+--- `agents` run or ran; `definitions` can be started; `problems` are files that define none, with the reason.
 ---@class assent.wire.Agents
 ---@field agents assent.wire.AgentRun[]
 ---@field definitions? assent.wire.AgentDefinition[]
+---@field problems? string[]
 
 ---@class assent.wire.AgentStop
 ---@field sessionId string
@@ -722,6 +783,20 @@
 
 ---@class assent.wire.AgentStopped
 ---@field stopped boolean
+
+--- One agent's conversation, newest page first; `cursor` from the answer before.
+---@class assent.wire.AgentRead
+---@field sessionId string
+---@field agentId string
+---@field cursor? string
+---@field limit? integer
+
+--- `messages` as attach gives those of the session, oldest first. What comes later comes as events that carry the
+--- agent's `parentToolUseId`.
+---@class assent.wire.AgentConversation
+---@field messages assent.wire.StoredMessage[]
+---@field agent? assent.wire.AgentRun absent: it ran in an earlier process
+---@field nextCursor? string
 
 ---@class assent.wire.CommandList
 ---@field sessionId? string
@@ -740,6 +815,7 @@
 ---@field sessionId? string
 ---@field exitCode? integer
 ---@field toolUseId? string
+---@field foreground? boolean a turn waits for it
 
 ---@class assent.wire.Jobs
 ---@field jobs assent.wire.JobInfo[]
@@ -759,6 +835,7 @@
 ---@class assent.wire.Backgrounded
 ---@field jobId string
 
+--- Let the turn wait for a background command or agent, by its id. With no turn running, its end begins one.
 ---@class assent.wire.JobForeground
 ---@field sessionId string
 ---@field jobId string
@@ -831,6 +908,7 @@
 
 ---@class assent.wire.McpServers
 ---@field servers assent.wire.McpServerState[]
+---@field withheld? integer how many more the project brings, which count once its folder is trusted
 
 --- Names one server; `hash` is of the configuration that was shown, and only `approve` needs it.
 ---
@@ -844,6 +922,31 @@
 
 ---@class assent.wire.McpAnswer
 ---@field server assent.wire.McpServerState
+
+--- One tool of a server, in the server's own words.
+---@class assent.wire.McpTool
+---@field name string mcp__server__tool
+---@field tool string
+---@field title string
+---@field description string
+---@field tokens integer what its definition costs in a request that holds it
+---@field heldBack boolean it changed, and nobody accepted that yet
+---@field hints string[] readOnlyHint, destructiveHint, idempotentHint, openWorldHint: untrusted
+---@field icon? string a `data:` address
+
+---@class assent.wire.McpPromptInfo
+---@field name string
+---@field description string
+
+---@class assent.wire.McpDetails
+---@field server assent.wire.McpServerState
+---@field tools assent.wire.McpTool[]
+---@field prompts assent.wire.McpPromptInfo[]
+---@field version? string of the protocol
+---@field title? string what the server calls itself
+---@field icon? string a `data:` address
+---@field instructions? string
+---@field log? string the last lines of its stderr and of what it logged
 
 ---@class assent.wire.FolderRef
 ---@field cwd? string
@@ -876,6 +979,7 @@
 ---@field enabled boolean
 ---@field parts string[]
 ---@field withheld? string
+---@field problems? string[] what of it is not used, with file and line
 
 ---@class assent.wire.Plugins
 ---@field plugins assent.wire.PluginInfo[]
@@ -950,13 +1054,28 @@
 ---@field sessionId string
 ---@field title string
 ---@field cwd string
----@field state "finished"|"idle"|"running"|"waiting"
+---@field state "finished"|"idle"|"queued"|"running"|"waiting" queued: as many turns run as may
 ---@field costUsd number
 ---@field clients integer
 ---@field asks assent.wire.RosterAsk[]
+---@field background? boolean its turn goes on when the last window has gone
 
 ---@class assent.wire.Roster
 ---@field sessions assent.wire.RosterEntry[]
+
+--- A session that went on without a window. `epoch` and `afterSeq`: attach with them to get what was missed.
+---@class assent.wire.MissedSession
+---@field sessionId string
+---@field title string
+---@field state "finished"|"interrupted"|"running"|"waiting"
+---@field since number seconds since 1970: when the last window left
+---@field epoch string
+---@field afterSeq integer
+---@field ask? string
+---@field text? string the same as one sentence for people
+
+---@class assent.wire.Missed
+---@field sessions assent.wire.MissedSession[]
 
 ---@class assent.wire.NewSession
 ---@field sessionId string
@@ -982,6 +1101,13 @@
 ---@field unqueued boolean false: its turn has come, or there is no such message
 ---@field prompt? string|table<string, any>[] as it was sent
 
+--- A few words around those of a search, on one line.
+---@class assent.wire.Snippet
+---@field text string
+---@field ranges integer[][] of the words in it: from, to, in UTF-16 code units
+---@field role "assistant"|"tool"|"user"
+---@field messageId string
+
 ---@class assent.wire.SessionInfo
 ---@field sessionId string
 ---@field title string
@@ -991,10 +1117,13 @@
 ---@field cwd string
 ---@field branch string|vim.NIL
 ---@field running boolean
+---@field snippet? string of a search: the words where they were said last
+---@field snippets? assent.wire.Snippet[] of a search: up to three such places, the best first
 
 ---@class assent.wire.Sessions
 ---@field sessions assent.wire.SessionInfo[]
 ---@field nextCursor? string
+---@field unread? integer of a search: so many conversations are not in its index yet; ask again
 
 --- A turn that the end of its process cut short; `assent/session/retry` plays it again.
 ---@class assent.wire.CutTurn
@@ -1041,6 +1170,14 @@
 ---@field contextWindow integer
 ---@field costUsd number
 
+--- Messages that the model no longer sees. `by: "auto"`: they were provably unneeded, and `reason` says how.
+---@class assent.wire.SnipState
+---@field snipId string
+---@field messageIds string[]
+---@field tokensFreed integer
+---@field by "auto"|"model"|"user"
+---@field reason? string
+
 ---@class assent.wire.Attached
 ---@field epoch string
 ---@field lastSeq integer
@@ -1063,9 +1200,17 @@
 ---@field damaged? integer lines of the file that could not be read
 ---@field pendingReviews? assent.wire.WaitingReview[]
 ---@field state? "idle"|"running"|"waiting"
+---@field tasks? assent.wire.Task[] that the agents share; absent: none
 ---@field shown? assent.wire.ShownEvent[]
 ---@field usage? assent.wire.ContextAndCost
----@field readOnly? boolean another process owns it: no events, no turns
+---@field snips? assent.wire.SnipState[] in force: `session/unsnip` takes one back
+---@field readOnly? boolean another process owns it, or a newer version wrote it: no events, no turns
+---@field readOnlyReason? string where it is not another process: why, in words for people
+
+--- Turns as trees: `calls` of a turn are its model calls, `calls` of those the tools they called, and so on.
+---@class assent.wire.Traced
+---@field turns table<string, any>[]
+---@field text string the same for people
 
 ---@class assent.wire.Snip
 ---@field snipId string
@@ -1097,6 +1242,7 @@
 ---@field conflicts assent.wire.RewindConflict[] files that were left alone
 ---@field rewindId? string rewind to it to undo the rewind
 ---@field prompt? table<string, any>[] of the message that was taken back
+---@field untracked? string[] in words: what commands may have changed and nobody could look at
 
 --- Tokens by category, the window, and where automatic compaction would begin.
 ---@class assent.wire.ContextUsage
@@ -1114,11 +1260,12 @@
 ---@field costUsd number
 ---@field model string
 
---- Every finished call counts, also while a turn runs.
+--- All that calls have reported so far counts, also while a turn runs.
 ---@class assent.wire.Cost
 ---@field totalCostUsd number
 ---@field models assent.wire.ModelCost[]
 ---@field cacheShare number of all input tokens
+---@field unreported? integer calls that a crash cut off before they reported anything: they may have cost more
 
 ---@class assent.wire.ToolInfo
 ---@field name string
@@ -1145,6 +1292,22 @@
 ---@field proposal assent.wire.Proposal
 ---@field refused? assent.wire.Refused[] decisions that could not be carried out
 ---@field report? string what the model is told
+
+---@class assent.wire.ModelChoice
+---@field id string
+---@field name string
+---@field source "endpoint"|"known"|"settings"
+
+---@class assent.wire.ModelChoices
+---@field models assent.wire.ModelChoice[]
+---@field endpoint string the address that was asked; empty when nobody was
+---@field askedAt? number seconds since 1970
+---@field error? string why the endpoint's list is missing or old
+
+---@class assent.wire.CredentialsChecked
+---@field verdict "accepted"|"refused"|"unknown"|"unreachable"
+---@field endpoint string the address that was asked
+---@field detail? string its own words
 
 ---@class assent.wire.CompletionItem
 ---@field label string
