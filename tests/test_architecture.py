@@ -20,9 +20,12 @@ ALLOWED: dict[str, set[str]] = {
     "sessions": {"types", "text", *MIDDLE, "engine", "wire"},
     "lsp": {"types", "text", *MIDDLE, "engine", "sessions", "wire"},
     "acp": {"types", "text", *MIDDLE, "engine", "sessions", "wire"},
-    "cli": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "acp", "app"},
-    "sdk": {"types", "text", *MIDDLE, "engine", "sessions", "app"},
-    "app": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "acp"},
+    "host": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp"},
+    "shared": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "app", "assembly"},
+    "cli": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "acp", "host", "app", "shared"},
+    "sdk": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "app"},
+    "assembly": {"types", "text", *MIDDLE, "engine", "sessions"},
+    "app": {"types", "text", *MIDDLE, "engine", "sessions", "wire", "lsp", "acp", "assembly"},
 }
 OWNERS = {
     "pygls": "lsp",
@@ -139,10 +142,65 @@ def test_a_cycle_through_type_checking_imports_would_be_found() -> None:
     assert _cycles(graph) == [["b", "c"], ["c", "b"]]
 
 
+def _public_classes() -> dict[str, list[str]]:
+    """Every public class outside `wire/` and the modules that define it.
+
+    `wire/` is left out: its names are the protocol's, and a struct there is the form on the wire of the class it is
+    named after (`wire.shapes.Hunk` of `editor.hunks.Hunk`).
+    """
+    found: dict[str, list[str]] = {}
+    for path in _modules():
+        if _layer(path) == "wire":
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(_module_name(path))
+    return found
+
+
+SHARED_NAMES = {"Options"}  # of `app` and of the SDK: both are public, and read with their module's name
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    shared = {name: modules for name, modules in _public_classes().items() if len(modules) > 1}
+    assert {name: modules for name, modules in shared.items() if name not in SHARED_NAMES} == {}
+    assert set(shared) >= SHARED_NAMES, "a name in the list is no longer shared"
+
+
+FAMILIES = {"lsp/features", "wire", "sessions/slash"}  # each module there has the name of what it serves
+SHARED_MODULES = set(  # still shared; the list may only become shorter
+    """
+    agent calls catalogue client commands config connection conversation definitions explain files front
+    history hooks isolation lines mcp options parts paths ports programs prompts registry server sign_in
+    snip store tasks trust turns web words
+    """.split()  # noqa: SIM905 -- one name a line would fill the page
+)
+
+
+def test_a_module_name_means_one_thing() -> None:
+    found: dict[str, list[str]] = {}
+    for path in _modules():
+        folder = str(path.parent.relative_to(PACKAGE))
+        if path.stem not in ("__init__", "__main__") and folder not in FAMILIES:
+            found.setdefault(path.stem, []).append(folder)
+    shared = {name: folders for name, folders in found.items() if len(folders) > 1}
+    assert {name: folders for name, folders in shared.items() if name not in SHARED_MODULES} == {}
+    assert set(shared) >= SHARED_MODULES, "a name in the list is no longer shared"
+
+
+SIBLINGS = 26  # modules in a folder
+ONE_FILE_EACH = {"tools"}  # one file per tool, and every tool is one noun
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    counts = {str(folder.relative_to(PACKAGE)): len(list(folder.glob("*.py"))) for folder in PACKAGE.rglob("*/")}
+    assert {folder: n for folder, n in counts.items() if n > SIBLINGS and folder not in ONE_FILE_EACH} == {}
+
+
 def _named_in_architecture() -> list[str]:
     """The dotted names in the walks and in the table of decisions."""
     page = (PACKAGE.parent.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    part = page[page.index("## Three walks") : page.index("## Decisions")]
+    part = page[page.index("## Four walks") : page.index("## Decisions")]
     layers = "|".join(sorted(ALLOWED))
     return sorted(set(re.findall(rf"`((?:{layers})\.[\w.]+)`", part)))
 

@@ -1,4 +1,4 @@
-"""Our distribution is `assent-lsp`; the program and the import are `assent`. PyPI's package of that name is another's."""
+"""Our distribution is `assent-lsp`; the program and the import are `assent`. On PyPI, that name is taken by another project."""
 
 import re
 import subprocess

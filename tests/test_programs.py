@@ -68,6 +68,19 @@ def test_a_workspace_that_is_named_by_a_link_is_the_same_workspace(workspace: Pa
         assert programs.safe_path(f"{entry}:/usr/bin", outside=[str(link)]) == "/usr/bin"
 
 
+def test_a_workspace_inside_a_repository_is_kept_out_with_the_whole_of_it(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = workspace / "packages" / "one"
+    inner.mkdir(parents=True)
+    path = f"{workspace}/bin:/usr/bin"
+    assert programs.safe_path(path, outside=[str(inner)]) == path
+    (workspace / ".git").write_text("gitdir: elsewhere\n")
+    assert programs.safe_path(path, outside=[str(inner)]) == "/usr/bin"
+    monkeypatch.setenv("HOME", str(workspace / "packages"))  # a home under git: the user's own programs are in it
+    assert programs.safe_path(path, outside=[str(inner)]) == path
+
+
 def test_a_neighbour_with_a_longer_name_is_not_the_workspace(workspace: Path) -> None:
     beside = f"{workspace}-tools/bin"
     assert programs.safe_path(beside, outside=[str(workspace)]) == beside

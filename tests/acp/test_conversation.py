@@ -25,15 +25,17 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 
 async def test_initialize_says_what_the_agent_can_do(run: Running) -> None:
     assert run.hello is not None
-    assert (run.hello.protocol_version, run.hello.auth_methods) == (1, [])
+    assert run.hello.protocol_version == 1
+    assert [method.id for method in run.hello.auth_methods or ()] == ["environment"]
     assert run.hello.agent_info is not None and run.hello.agent_info.name == "assent"
     can = run.hello.agent_capabilities
     assert can is not None and can.load_session and can.prompt_capabilities and can.session_capabilities
     assert (can.prompt_capabilities.image, can.prompt_capabilities.audio) == (True, False)
     assert can.prompt_capabilities.embedded_context
     offered = can.session_capabilities
-    assert (offered.list, offered.resume, offered.close) != (None, None, None)
-    assert (offered.fork, offered.delete) == (None, None)
+    names = ("list", "resume", "close", "fork", "delete", "additional_directories")
+    assert [name for name in names if getattr(offered, name) is None] == []
+    assert can.auth is not None and can.auth.logout is not None
 
 
 async def test_an_answer_is_streamed_and_the_turn_ends(run: Running, api: FakeApi, workspace: Path) -> None:

@@ -15,12 +15,12 @@ import pytest
 import acp
 from acpclient import COMMAND, PATIENCE, always, environment, running
 from fakeapi import FakeApi, tool
-from lspclient.process import descendants
+from processes import alive, descendants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ROOT = Path(__file__).parents[2]
-GONE = 2.0  # seconds, from the contract; the machine may be busy, so tests wait longer and look at the way out
+GONE = 120.0  # seconds; only a hang reaches it
 
 
 class Raw:
@@ -71,7 +71,7 @@ async def test_garbage_is_answered_and_the_stream_goes_on(tmp_path: Path) -> Non
             (b"\xff\xfe\x00", -32700),
             (b"[]", -32600),
             (b"42", -32600),
-            (b'"\\ud800"', -32700),
+            (b'"\\ud800"', -32600),  # half a surrogate pair is JSON, and no request
             (b"{}", -32600),
             (b'{"jsonrpc":"2.0","method":7}', -32600),
             (b'{"jsonrpc":"2.0","id":{"a":1},"method":"session/new"}', -32600),
@@ -149,8 +149,8 @@ async def test_the_end_of_stdin_ends_the_process_and_its_children_in_the_middle_
             below = descendants(run.process.pid)
             assert below
             run.process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess] -- piped
-            assert await run.ended(within=GONE * 10) == 0
-            assert [pid for pid in below if _state(pid) not in "ZX"] == []
+            assert await run.ended(within=GONE) == 0
+            assert [pid for pid in below if alive(pid)] == []
             asking.cancel()
 
 
@@ -168,17 +168,9 @@ async def test_a_client_that_vanishes_while_asked_has_not_allowed(tmp_path: Path
             asking = asyncio.create_task(run.prompt(session, "make it"))
             await run.editor.until(lambda: run.editor.asked)
             run.process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess] -- piped
-            await run.ended(within=GONE * 10)
+            await run.ended(within=GONE)
             asking.cancel()
     assert not (tmp_path / "never.txt").exists()
-
-
-def _state(pid: int) -> str:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return "X"
-    return stat[stat.rfind(")") + 2]
 
 
 async def test_the_command_zed_is_told_to_start_is_an_agent(tmp_path: Path) -> None:

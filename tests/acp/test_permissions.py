@@ -86,6 +86,33 @@ async def test_an_edit_is_asked_with_its_change(run: Running, api: FakeApi, work
     assert (workspace / "greeter.py").read_text() == change.new_text
 
 
+async def test_edits_of_three_files_wait_each_for_its_yes_and_every_file_is_shown(
+    run: Running, api: FakeApi, workspace: Path
+) -> None:
+    paths = [workspace / f"part{number}.py" for number in range(3)]
+    for path in paths:
+        path.write_text("limit = 1\n")
+    api.reply(*(tool("Read", file_path=str(path)) for path in paths))
+    changes = {"old_string": "limit = 1", "new_string": "limit = 2"}
+    api.reply(*(tool("Edit", {"file_path": str(path), **changes}) for path in paths))
+    api.reply(text("Two of them."))
+    landed: list[list[str]] = []
+
+    def answer(asked: Asked) -> str:
+        landed.append([path.read_text() for path in paths])
+        return "reject" if len(landed) == 2 else "allow"
+
+    run.editor.answer = answer
+    await run.prompt(await run.new(workspace), "raise the limits")
+    shown = [each for asked in run.editor.asked for each in asked.call.content or []]
+    diffs = [each for each in shown if isinstance(each, FileEditToolCallContent)]
+    assert [(each.path, each.old_text, each.new_text) for each in diffs] == [
+        (str(path), "limit = 1\n", "limit = 2\n") for path in paths
+    ]
+    assert landed[0] == ["limit = 1\n"] * 3  # nothing is written while the first one is asked
+    assert [path.read_text() for path in paths] == ["limit = 2\n", "limit = 1\n", "limit = 2\n"]
+
+
 async def test_cancelling_while_asked_ends_the_turn_and_allows_nothing(
     run: Running, api: FakeApi, workspace: Path
 ) -> None:

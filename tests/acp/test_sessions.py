@@ -11,7 +11,7 @@ import pytest
 from acp.schema import EnvVariable, ImageContentBlock, McpServerStdio
 
 from acp import RequestError
-from acpclient import Asked, Running, always, running
+from acpclient import Asked, Running, always, find_tool, running
 from fakeapi import FakeApi, hold, text, thinking, tool
 from mcpserver import entry
 
@@ -249,10 +249,12 @@ async def test_mcp_servers_that_the_client_names_are_used(run: Running, api: Fak
         name="tracker", command=plain["command"], args=plain["args"], env=[EnvVariable(name="A", value="b")]
     )
     session = await run.new(workspace, mcp_servers=[server])
-    api.reply(tool("ToolSearch", query="select:mcp__tracker__echo"))
-    api.reply(text("Hello."))
-    await run.prompt(session, "hi")
-    assert "mcp__tracker__echo" in [each["name"] for each in api.calls[-1].body["tools"]]
+    await find_tool(run, api, session, "mcp__tracker__echo")
+    run.editor.answer = lambda asked: "allow"
+    api.reply(tool("mcp__tracker__echo", id="toolu_e1", text="passed through"))
+    api.reply(text("Echoed."))
+    await run.prompt(session, "use it")
+    assert "echo: passed through" in json.dumps(api.requests[-1].messages)
 
 
 async def test_without_a_key_the_stand_in_says_what_it_is(place: Path, workspace: Path) -> None:
@@ -341,6 +343,6 @@ async def test_a_session_is_not_loaded_into_another_folder(run: Running, api: Fa
     assert caught.value.code == -32602
 
 
-async def test_there_is_nothing_to_authenticate_with(run: Running) -> None:
+async def test_an_unknown_way_to_authenticate_is_refused_in_words(run: Running) -> None:
     with pytest.raises(RequestError, match="ANTHROPIC_API_KEY"):
         await run.agent.authenticate(method_id="oauth")

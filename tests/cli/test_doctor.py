@@ -58,6 +58,15 @@ def test_entries_of_the_path_that_do_not_count_are_named(home: Path) -> None:
     assert str(inside) in told["text"] and "./bin" in told["text"] and "an empty entry" in told["text"]
 
 
+def test_what_an_endpoint_was_found_not_to_take_is_told(home: Path) -> None:
+    data = home / ".local/share/assent"
+    data.mkdir(parents=True, mode=0o700)
+    kept = {"anthropic http://127.0.0.1:8080": {"lacking": {"qwen3": ["cache", "thinking"]}}}
+    (data / "models.json").write_text(json.dumps(kept))
+    (told,) = doctor(home)["endpoint"]
+    assert "qwen3 takes no prompt caching, thinking" in told["text"] and "models.json" in told["fix"]
+
+
 def test_a_relative_pythonpath_is_told(home: Path) -> None:
     assert any("PYTHONPATH" in finding["text"] for finding in doctor(home, PYTHONPATH="lib")["python"])
 
@@ -84,3 +93,30 @@ def test_settings_and_notes_that_are_no_files_or_lead_elsewhere_are_told(home: P
     told = [finding["text"] for finding in found["settings"]]
     assert any(".mcp.json: is a device" in text for text in told)
     assert any("is a symbolic link" in text for text in told)
+
+
+def test_mcp_servers_are_named_and_one_whose_program_is_missing_is_a_problem(home: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "started"
+    program = tmp_path / "tool.sh"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    servers = {
+        "there": {"command": str(program)},
+        "gone": {"command": "no-such-program-here"},
+        "wrong": {"type": "http"},
+        "off": {"command": "no-such-program-here", "disabled": True},
+    }
+    settings = home / ".config" / "assent" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"mcpServers": servers}))
+    (tmp_path / "project" / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": {"command": "x"}}}))
+    found = doctor(home)["mcp"]
+    told = {each["text"].split(":")[0]: each for each in found}
+    assert told["gone"]["state"] == "problem" and "no-such-program-here was not found" in told["gone"]["text"]
+    assert "settings.json" in told["gone"]["fix"]
+    assert told["wrong"]["state"] == "problem"
+    (sound,) = [each["text"] for each in found if each["state"] == "ok"]
+    assert "there" in sound and "off" in sound and "gone" not in sound
+    (withheld,) = [each["text"] for each in found if each["state"] == "note"]
+    assert "1 MCP server of this project withheld" in withheld and "theirs" not in withheld
+    assert not mark.exists()  # nothing is started

@@ -96,3 +96,40 @@ def test_servers_of_other_tools_are_listed_taken_over_and_named_by_doctor(home: 
     assert own == {"mcpServers": {"db": {"command": "run-db"}}}
     local = json.loads((project / ".assent" / "settings.local.json").read_text())
     assert local == {"mcpServers": {"web": {"type": "http", "url": "https://example.org"}}}
+
+
+def test_servers_that_are_taken_over_stand_beside_those_that_were_there(home: Path) -> None:
+    project = home.parent / "project"
+    (project / ".assent").mkdir()
+    local, own = project / ".assent" / "settings.local.json", home / ".config" / "assent" / "settings.json"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    for file, name in ((local, "mine"), (own, "ours")):
+        file.write_text(json.dumps({"mcpServers": {name: {"command": "x"}}, "review": "off"}))
+    servers = {"mcpServers": {"db": {"command": "run-db"}, "mine": {"command": "other"}}}
+    for folder in (project / ".cursor", home / ".cursor"):
+        folder.mkdir(exist_ok=True)
+        (folder / "mcp.json").write_text(json.dumps(servers))
+    assert assent(home, "import", "--all").returncode == 0
+    for file, name in ((local, "mine"), (own, "ours")):
+        after = json.loads(file.read_text())
+        assert after["mcpServers"] == {name: {"command": "x"}, "db": {"command": "run-db"}}
+        assert after["review"] == "off"
+
+
+def test_what_a_plugin_asks_for_is_set_by_hand_and_reaches_its_hooks(home: Path, source: Path) -> None:
+    asked = {"who": {"type": "string", "title": "Who", "required": True}, "key": {"type": "string", "sensitive": True}}
+    (source / ".claude-plugin" / "plugin.json").write_text(json.dumps({"name": "tools", "userConfig": asked}))
+    line = 'echo "${user_config.who} $CLAUDE_PLUGIN_OPTION_WHO $ASSENT_PLUGIN_OPTION_KEY"'
+    exec_form = {"type": "command", "command": "echo", "args": ["exec", "${user_config.who}"]}
+    hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": line}, exec_form]}]}}
+    (source / "hooks" / "hooks.json").write_text(json.dumps(hooks))
+    added = assent(home, "plugin", "add", str(source), "--yes")
+    assert "It asks for:" in added.stdout and "plugin configure tools KEY=VALUE" in added.stdout
+    assert "Stop" not in assent(home, "hooks", "list").stdout, "nothing of it runs before the value is there"
+    wrong = assent(home, "plugin", "configure", "tools", "who")
+    assert wrong.returncode == 2 and "KEY=VALUE" in wrong.stderr
+    done = assent(home, "plugin", "configure", "tools", "who=me & you", "key=s3cret")
+    assert (done.returncode, "who = me & you" in done.stdout, "s3cret" in done.stdout) == (0, True, False)
+    ran = assent(home, "hooks", "test", "Stop", "--json").stdout
+    assert "me & you me & you s3cret" in ran and "exec me & you" in ran
+    assert "s3cret" not in assent(home, "hooks", "list").stdout

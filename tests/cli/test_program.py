@@ -137,7 +137,7 @@ BAD_INPUT = {
     "chat without a terminal": (("chat",), 2),
     "a session that is not there": (("sessions", "show", "snosuch"), 1),
     "sessions show without an id": (("sessions", "show"), 2),
-    "a schema that is not there": (("ask", "hi", "--json-schema", "/nonexistent.json"), 1),
+    "a schema that is not there": (("ask", "hi", "--json-schema", "/nonexistent.json"), 2),
     "no steps at all": (("ask", "hi", "--max-turns", "0"), 2),
     "a number of steps that is none": (("ask", "hi", "--max-turns", "many"), 2),
     "a budget that is no number": (("ask", "hi", "--max-budget-usd", "nan"), 2),

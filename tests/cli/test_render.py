@@ -1,5 +1,5 @@
-from assent.cli import render
-from assent.cli.render import Palette
+from assent.cli.chat import render
+from assent.cli.chat.render import Palette
 
 PLAIN = Palette(colour=False)
 
@@ -94,3 +94,12 @@ def test_a_plan_is_shown_as_it_is_written() -> None:
 def test_colour_is_left_out_when_nobody_would_see_it() -> None:
     assert Palette(colour=True).paint("red", "x") == "\x1b[31mx\x1b[0m"
     assert PLAIN.paint("red", "x") == "x"
+
+
+def test_a_diff_on_a_terminal_is_red_and_green() -> None:
+    span = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
+    proposal = {"uri": "file:///a.py", "hunks": [{"range": span, "oldText": "old\n", "newText": "new\n"}]}
+    painted = Palette(colour=True)
+    lines = render.proposal_diff(proposal, painted)
+    removed, added = (next(line for line in lines if word in line) for word in ("old", "new"))
+    assert "\x1b[31m" in removed and "\x1b[32m" in added

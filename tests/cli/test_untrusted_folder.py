@@ -9,6 +9,7 @@ import pytest
 
 import acpclient
 from canaries import Trap
+from canaries.settings import configure
 from lspclient import Client, Server
 from lspclient.client import PLUGIN
 from terminal import PATIENCE
@@ -73,6 +74,35 @@ def test_a_command_runs_nothing_of_the_folder_it_is_started_in(
     assert "a bug" not in done.stderr
 
 
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory: pytest.TempPathFactory) -> Trap:
+    trap = Trap(tmp_path_factory.mktemp("configured"))
+    configure(trap)
+    return trap
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "mcp list | mcp test evil",
+        "hooks list | hooks test SessionStart",
+        "import | import --all | mcp list | ask say_hello",
+        "plugin list | plugin enable p | trace | sessions --live",
+        "ask /c | ask /s | ask run_`ls` | trace --json",
+        "doctor",
+    ],
+)
+def test_a_command_starts_nothing_that_the_folders_settings_name(
+    configured: Trap, env: dict[str, str], lines: str
+) -> None:
+    configured.log.unlink(missing_ok=True)
+    here = {**env, "PATH": configured.path(os.environ["PATH"])}
+    for line in lines.split(" | "):
+        done = run(configured, here, *(word.replace("_", " ") for word in line.split()))
+        assert configured.ran() == [], line
+        assert "a bug" not in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
 def test_the_demo_runs_nothing_of_the_folder_it_is_started_in(trap: Trap, env: dict[str, str]) -> None:
     # Its `make test` is a command the user allows, and sees the user's own PATH, in which only full paths count.
     done = run(trap, env | {"PATH": f":bin:./bin:{os.environ['PATH']}"}, "demo")
@@ -82,13 +112,13 @@ def test_the_demo_runs_nothing_of_the_folder_it_is_started_in(trap: Trap, env: d
 
 def test_chat_runs_nothing_of_the_folder_it_is_started_in(trap: Trap, env: dict[str, str]) -> None:
     with Typescript([ASSENT, "chat"], env=env, cwd=trap.folder) as chat:
-        chat.expect("> ")
+        chat.expect("❯")
         chat.type("find needle\n")
         chat.expect("completed")
-        chat.expect("> ")
+        chat.expect("❯")
         chat.type("run `ls`\n")
         chat.expect("completed")
-        chat.expect("> ")
+        chat.expect("❯")
         chat.type("\x04")
         chat.process.wait(timeout=PATIENCE)
     assert trap.ran() == []

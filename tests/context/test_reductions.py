@@ -21,15 +21,15 @@ from assent.context.compact import (
     summary_of,
     with_left_out,
 )
+from assent.context.context_usage import context_usage
 from assent.context.media import REMOVED, strip_media
 from assent.context.microcompact import CLEARED, KEEP_NEWEST, microcompact
 from assent.context.reread import result_in_view
 from assent.context.snip import snip, snippable
 from assent.context.steps import as_text, steps
 from assent.context.thresholds import Thresholds, thresholds
-from assent.context.tokens import Anchor, count, estimate, estimate_all, estimate_block, estimate_text
+from assent.context.tokens import MEDIA_TOKENS, Anchor, count, estimate, estimate_all, estimate_block, estimate_text
 from assent.context.tool_results import BATCH_CHARS, budget, capped, capped_batch
-from assent.context.usage import context_usage
 from assent.context.view import without
 from assent.engine.pairing import answers, repaired, unanswered
 from assent.types.blocks import Json, text_block, tool_result_block
@@ -388,6 +388,31 @@ def test_pictures_are_taken_out_of_prompts_and_results() -> None:  # L7
     reduced = strip_media(view)
     assert str(reduced.view).count(REMOVED) == 2 and "base64" not in str(reduced.view)
     assert reduced.changed and not strip_media(reduced.view).changed
+    assert reduced.freed == 2 * MEDIA_TOKENS
+
+
+def test_only_pictures_and_documents_leave_and_everything_else_stays_as_it_is() -> None:  # L7
+    document = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "x"}}
+    removed = text_block(REMOVED)
+    untouched = (
+        UserMessage(uuid="a", content=(text_block("words"), tool_result_block("t", "words"))),
+        AssistantMessage(uuid="b", message_id="m", content=(text_block("seen"),), model="m"),
+        UserMessage(uuid="c", content=({"type": "web_search_tool_result", "tool_use_id": "w", "content": [IMAGE]},)),
+        UserMessage(uuid="d", content=(tool_result_block("u", [text_block("only words")]),)),
+    )
+    attached = Attachment(uuid="e", kind="file", content=(text_block("a file"), document))
+    result = UserMessage(
+        uuid="f", content=(tool_result_block("v", [text_block("x"), IMAGE, document]), text_block("y"))
+    )
+    reduced = strip_media((*untouched, attached, result))
+    assert all(after is before for after, before in zip(reduced.view, untouched, strict=False))
+    assert reduced.view[4:] == (
+        replace(attached, content=(text_block("a file"), removed)),
+        replace(result, content=(tool_result_block("v", [text_block("x"), removed, removed]), text_block("y"))),
+    )
+    assert (reduced.freed, reduced.changed) == (3 * MEDIA_TOKENS, True)
+    kept = strip_media(untouched)
+    assert (kept.view, kept.freed, kept.changed) == (untouched, 0, False)
 
 
 def test_usage_by_category_adds_up_to_what_was_measured() -> None:  # C8

@@ -8,7 +8,8 @@ import anyio
 import anyio.lowlevel
 
 from assent.editor.editor import Editor
-from assent.editor.proposals import Origin, ProposalEvent, Review
+from assent.editor.news import ProposalEvent
+from assent.editor.proposal import EditOrigin, Review
 from assent.text.positions import Encoding
 from assent.types.ports import EditPlan, FileText
 from fakeeditor import VSCODE, FakeClock, FakeEditor, Habits, MemoryDisk
@@ -38,7 +39,8 @@ class Scene:
         self.proposals.listen(self.events.append)
         self.review: Review = "before"
         self.workspace = self.editor.workspace(
-            origin=lambda: Origin(session_id="s1", turn_id="t1", prompt="Make it better"), review=lambda: self.review
+            origin=lambda: EditOrigin(session_id="s1", turn_id="t1", prompt="Make it better"),
+            review=lambda: self.review,
         )
         if text is not None and opened:
             self.client.open(URI, text)
@@ -56,7 +58,7 @@ class Scene:
         )
 
     async def propose(self, new_text: str, *, review: Review = "before", session_id: str = "s1") -> Json:
-        origin = Origin(session_id=session_id, turn_id="t1", prompt="Make it better")
+        origin = EditOrigin(session_id=session_id, turn_id="t1", prompt="Make it better")
         wire = self.proposals.propose(await self.plan(new_text), origin, review=review)
         if review != "before":
             wire = await self.proposals.land(wire["proposalId"])
@@ -72,6 +74,11 @@ class Scene:
                 decisions.append({"hunkId": hunk["hunkId"], "decision": verb})
         return await self.proposals.resolve(wire["proposalId"], decisions, **more)
 
+    async def reopen(self, wire: Json, hunk: int) -> Json:
+        """Take the decision on a hunk back; the proposal as it then is."""
+        decision = {"hunkId": wire["hunks"][hunk]["hunkId"], "decision": "reopen"}
+        return (await self.proposals.resolve(wire["proposalId"], [decision]))["proposal"]
+
     def states(self, wire: Json) -> list[str]:
         return [hunk["state"] for hunk in self.proposals.get(wire["proposalId"])["hunks"]]
 
@@ -84,14 +91,14 @@ class Scene:
         assert self.text.startswith(over, start)
         self.client.type(URI, start, start + len(over), text)
 
-    async def _snapshot(self, origin: Origin, path: str, before: FileText | None) -> None:
+    async def _snapshot(self, origin: EditOrigin, path: str, before: FileText | None) -> None:
         self.snapshots.append((origin.session_id, path, before))
 
 
 @asynccontextmanager
 async def background(work: Callable[[], Any]) -> AsyncGenerator[None, None]:
     """`work` runs beside the body, and must have ended when the body has."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(work)
             await settle()

@@ -24,7 +24,7 @@ from anyio.abc import TaskGroup
 
 from assent.editor.editor import Editor
 from assent.editor.hunks import Hunk, make_hunks
-from assent.editor.proposals import Origin, Review
+from assent.editor.proposal import EditOrigin, Review
 from assent.editor.rebase import stands
 from assent.text.lines import same_but_for_eol, split_lines
 from assent.text.positions import Encoding
@@ -128,7 +128,7 @@ class Simulation:
         self.client.delivered = self._check_version
         self.review: Review = "before"
         self.workspace = self.editor.workspace(
-            origin=lambda: Origin(session_id="s", turn_id="t", prompt="p"), review=lambda: self.review
+            origin=lambda: EditOrigin(session_id="s", turn_id="t", prompt="p"), review=lambda: self.review
         )
         self.read: dict[str, set[Char]] = {}  # by tool use: the characters the agent had read
         self.made: dict[str, list[tuple[str, str, str]]] = {}  # by proposal: its hunks as they were born
@@ -234,9 +234,10 @@ class Simulation:
         self.waiting += 1
         try:
             if review == "before":
-                wire = self.editor.proposals.propose(plan, Origin(session_id="s"), review="before")
+                wire = self.editor.proposals.propose(plan, EditOrigin(session_id="s"), review="before")
                 self._remember(wire["proposalId"])
-                await self.workspace.apply(plan, proposal_id=wire["proposalId"])
+                await self.editor.proposals.wait(wire["proposalId"])
+                await self.editor.proposals.edit_outcome(wire["proposalId"])
             else:
                 self.review = review
                 await self.workspace.apply(plan)

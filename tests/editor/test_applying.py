@@ -113,7 +113,7 @@ async def test_in_doubt_a_client_that_can_is_asked_whether_the_mirror_agrees() -
     scene = Scene("b\n")
     scene.client.deaf = True
     attempt = Attempt(scene)
-    with anyio.fail_after(10):
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(attempt.run)
             await settle()
@@ -144,7 +144,7 @@ async def test_edits_of_one_document_go_one_at_a_time_each_on_the_text_the_last_
     scene = Scene("b\nb\n", habits=PLAIN)
     scene.client.automatic = False
     first, second = Attempt(scene, "long\nfirst"), Attempt(scene, "second")
-    with anyio.fail_after(10):
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(first.run)
             tasks.start_soon(second.run)

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from assent.editor.documents import Documents
-from assent.editor.proposals import Origin
-from assent.editor.watch import FileWatch
+from assent.editor.proposal import EditOrigin
+from assent.editor.review_watch import ReviewWatch
 from assent.types.errors import ToolError
 from assent.types.ports import EditPlan
 from editor.scene import PATH, URI, Scene, background, settle
@@ -176,7 +176,7 @@ async def test_a_new_file_that_appeared_meanwhile_is_a_conflict() -> None:
     scene = Scene()
     plan = await scene.plan("hello\n")
     scene.client.open(URI, "somebody was here\n")
-    wire = scene.proposals.propose(plan, Origin(session_id="s1"))
+    wire = scene.proposals.propose(plan, EditOrigin(session_id="s1"))
     assert scene.states(wire) == ["conflict"]
     assert wire["hunks"][0]["why"] == "the file exists by now"
 
@@ -184,9 +184,9 @@ async def test_a_new_file_that_appeared_meanwhile_is_a_conflict() -> None:
 async def test_a_rejected_new_file_never_exists() -> None:
     scene = Scene()
     plan = await scene.plan("hello\n")
-    wire = scene.proposals.propose(plan, Origin(session_id="s1"))
+    wire = scene.proposals.propose(plan, EditOrigin(session_id="s1"))
     await scene.proposals.resolve(wire["proposalId"], {"all": "reject"})
-    outcome = await scene.workspace.apply(plan, proposal_id=wire["proposalId"])
+    outcome = await scene.proposals.edit_outcome(wire["proposalId"])
     assert outcome.after is None and PATH not in scene.disk.files
 
 
@@ -210,7 +210,7 @@ async def test_a_write_that_fails_is_told_and_changes_nothing() -> None:
     scene = Scene(TEXT, opened=False)
     wire = await scene.propose(THREE)
 
-    async def full(plan: object, *, proposal_id: str | None = None) -> Any:
+    async def full(plan: object) -> Any:
         raise ToolError("No space left on device")
 
     scene.disk.apply = full
@@ -303,8 +303,8 @@ async def test_only_folders_of_followed_files_are_watched() -> None:
     async def refresh(path: str) -> None:
         told.append(path)
 
-    watch = FileWatch(documents, refresh, changes=changes)
-    with anyio.fail_after(10):
+    watch = ReviewWatch(documents, refresh, changes=changes)
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(watch.run)
             await settle()
@@ -341,9 +341,9 @@ async def test_a_real_change_on_disk_is_noticed(tmp_path: Path) -> None:
             with anyio.move_on_after(0.3):
                 await noticed.wait()
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(FileWatch(documents, refresh).run)
+            tasks.start_soon(ReviewWatch(documents, refresh).run)
             await write_until_noticed()
             tasks.cancel_scope.cancel()
 
@@ -369,17 +369,17 @@ async def test_waiting_for_a_closed_file() -> None:
     ],
 )
 async def test_bytes_outside_the_hunk_are_unchanged_on_a_real_disk(tmp_path: Path, old: bytes, new: bytes) -> None:
-    from assent.editor.client import NoClient
+    from assent.editor.client_edits import NoClient
     from assent.editor.editor import Editor
-    from assent.tools.files.workspace import DiskWorkspace
+    from assent.tools.files.disk_workspace import DiskWorkspace
 
     file = tmp_path / "a.txt"
     file.write_bytes(old)
     editor = Editor(NoClient(), DiskWorkspace())
-    workspace = editor.workspace(origin=lambda: Origin(session_id="s"), review=lambda: "before")
+    workspace = editor.workspace(origin=lambda: EditOrigin(session_id="s"), review=lambda: "before")
     before = await workspace.read(str(file))
     plan = EditPlan(path=str(file), before=before, new_text=before.text.replace("b", "B"), tool="Edit", tool_use_id="u")
-    wire = editor.proposals.propose(plan, Origin(session_id="s"))
+    wire = editor.proposals.propose(plan, EditOrigin(session_id="s"))
     await editor.proposals.resolve(wire["proposalId"], {"all": "accept"})
     assert file.read_bytes() == new
 

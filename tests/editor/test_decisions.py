@@ -44,6 +44,16 @@ ROWS: list[tuple[State, bool, str, Verb, Step]] = [
     ("superseded", False, TYPED, "accept", refuse("superseded")),
     ("superseded", False, TYPED, "reject", refuse("superseded")),
     ("superseded", False, TYPED, "edit", refuse("superseded")),
+    ("pending", False, OLD, "reopen", Nothing()),
+    ("landed", False, NEW, "reopen", Nothing()),
+    ("accepted", True, NEW, "reopen", Put(NEW, Target(OLD, "pending"))),
+    ("accepted", True, TYPED, "reopen", Refuse("the text there has been changed by hand since")),
+    ("edited", True, NEW, "reopen", Put(NEW, Target(OLD, "pending"))),
+    ("rejected", True, OLD, "reopen", Settle("pending", decided=False)),
+    ("rejected", True, TYPED, "reopen", Refuse("the text there has been changed by hand since")),
+    ("reverted", True, OLD, "reopen", Settle("pending", decided=False)),
+    ("conflict", True, TYPED, "reopen", refuse("conflict")),
+    ("superseded", False, TYPED, "reopen", refuse("superseded")),
 ]
 
 
@@ -53,9 +63,23 @@ def test_a_decision_in_each_state(state: State, decided: bool, here: str, verb: 
     assert step_for(Choice(hunk=hunk, verb=verb, new_text=THEIRS), f"a\n{here}z\n") == step
 
 
+@pytest.mark.parametrize(
+    ("state", "here", "step"),
+    [
+        ("accepted", NEW, Settle("landed", decided=False)),
+        ("edited", TYPED, Settle("edited", decided=False)),
+        ("rejected", OLD, Put(OLD, Target(NEW, "landed"))),
+        ("rejected", TYPED, Refuse("the text there has been changed by hand since")),
+    ],
+)
+def test_taking_a_decision_back_where_changes_land_first_lets_them_stand(state: State, here: str, step: Step) -> None:
+    hunk = Hunk(start=2, end=2 + len(here), old_text=OLD, new_text=NEW, state=state, decided=True)
+    assert step_for(Choice(hunk=hunk, verb="reopen", landed_first=True), f"a\n{here}z\n") == step
+
+
 def test_the_table_has_every_state_and_every_decision() -> None:
     assert {(state, verb) for state, _, _, verb, _ in ROWS} == {
-        (state, verb) for state in STATES for verb in ("accept", "reject", "edit")
+        (state, verb) for state in STATES for verb in ("accept", "reject", "edit", "reopen")
     }
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assent.editor.diagnostics import Problem, Seen, in_words, new_problems, problems
+from assent.editor.diagnostics import FileProblem, Seen, in_words, new_problems, problems
 from editor.scene import PATH, URI, Scene
 from fakeeditor import PLAIN
 
@@ -76,8 +76,8 @@ def test_codes_of_all_kinds() -> None:
 
 def test_problems_in_words_worst_first() -> None:
     fresh = [
-        Problem(source="types", code="E1", message="no such name", line_text="", line=4, severity=1),
-        Problem(source="", code="", message="long line", line_text="", line=0, severity=3),
+        FileProblem(source="types", code="E1", message="no such name", line_text="", line=4, severity=1),
+        FileProblem(source="", code="", message="long line", line_text="", line=0, severity=3),
     ]
     assert in_words("/x/a.py", fresh, settled=True) == (
         "New diagnostics after this edit:\na.py:5: error: no such name [types E1]\na.py:1: info: long line"
@@ -109,11 +109,10 @@ async def test_hunks_accepted_one_by_one_share_one_baseline() -> None:
         "value": [diagnostic(0, "bad A")] if scene.text.startswith("A") else [],
         "settled": True,
     }
-    plan = await scene.plan("A\nb\nC\n")
     wire = await scene.propose("A\nb\nC\n")
     await scene.decide(wire, "accept", "leave")
     await scene.decide(wire, "leave", "accept")
-    outcome = await scene.workspace.apply(plan, proposal_id=wire["proposalId"])
+    outcome = await scene.proposals.edit_outcome(wire["proposalId"])
     assert "bad A" in outcome.diagnostics
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.editor.diff import changed_blocks, diff_splices, refined
 from assent.editor.hunks import counts, make_hunks, short_diff
+from assent.text.diff import changed_blocks, changed_lines, diff_splices, refined
 from assent.text.lines import at_line_start
 from assent.text.splices import Splice, apply_each, apply_together
 
@@ -119,3 +119,17 @@ def test_a_short_diff_leaves_the_middle_out() -> None:
     shown = short_diff(big, most=6).split("\n")
     assert len(shown) == 6 and shown[0] == "-x" and shown[-1] == "+39" and "36 more lines" in shown[3]
     assert counts(big) == "-1 +40"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "counts"),
+    [
+        ("", "a\nb\n", (2, 0)),
+        ("a\nb\nc\n", "a\nc\n", (0, 1)),
+        ("a\nb\nc\n", "a\nx\nc\ny\n", (2, 1)),
+        ("a\r\nb\r\n", "a\r\nb\r\n", (0, 0)),
+        ("a\n" * 3000 + "x\n", "b\n" * 3000 + "y\n", (3001, 3001)),
+    ],
+)
+def test_changed_lines_are_counted_as_a_diff_would(before: str, after: str, counts: tuple[int, int]) -> None:
+    assert changed_lines(before, after) == counts

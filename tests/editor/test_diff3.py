@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assent.editor.diff3 import Piece, merged, pieces
+from assent.text.diff3 import Piece, merged, pieces
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\r\n", "\n", "x\r", "end"]), max_size=8).map("".join)
 GIT = shutil.which("git")

@@ -5,7 +5,7 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from assent.editor.proposals import Origin
+from assent.editor.proposal import EditOrigin
 from assent.types.errors import ProtocolError
 from editor.scene import URI, Scene, background, settle
 from fakeeditor import NEOVIM, PLAIN, VSCODE, Habits
@@ -187,7 +187,7 @@ async def test_a_plan_made_on_an_older_text_is_rebased_when_it_is_proposed() -> 
     scene = Scene(TEXT)
     plan = await scene.plan(THREE)
     scene.type(0, "x\n")
-    wire = scene.proposals.propose(plan, Origin(session_id="s1"))
+    wire = scene.proposals.propose(plan, EditOrigin(session_id="s1"))
     assert [hunk["range"] for hunk in wire["hunks"]] == [span(1, 2), span(3, 4), span(5, 6)]
 
 
@@ -354,7 +354,7 @@ async def test_two_decisions_on_one_hunk_at_the_same_time() -> None:
     async def decide() -> None:
         outcomes.append(await scene.proposals.resolve(wire["proposalId"], {"all": "accept"}))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(decide)
             tasks.start_soon(decide)
@@ -374,6 +374,41 @@ async def test_revert_hunk_takes_back_an_accepted_hunk() -> None:
     assert scene.text == "A\nb\nc\nd\nE\n" and scene.states(wire) == ["accepted", "rejected", "accepted"]
     with pytest.raises(ProtocolError):
         await scene.proposals.revert("nope")
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject", "edit:mine\n"])
+async def test_a_decision_is_taken_back_and_made_again_otherwise(verb: str) -> None:
+    scene = Scene(TEXT)
+    wire = await scene.propose(THREE)
+    await scene.decide(wire, verb, "leave", "leave")
+    scene.type(0, "typed above\n")
+    wire = await scene.reopen(wire, 0)
+    assert scene.text == "typed above\n" + TEXT and scene.states(wire) == ["pending"] * 3
+    assert wire["hunks"][0]["open"] and "placed" not in wire["hunks"][0]
+    assert wire["hunks"][0]["range"] == span(1, 2)
+    assert scene.events[-1].decisions == ({"hunkId": wire["hunks"][0]["hunkId"], "decision": "reopen"},)
+    await scene.decide(wire, "accept", "reject", "reject")
+    assert scene.text == "typed above\nA\nb\nc\nd\ne\n"
+
+
+async def test_a_decision_is_not_taken_back_over_what_was_typed_since() -> None:
+    scene = Scene(TEXT)
+    wire = await scene.propose("a\nB\nc\nd\ne\n")
+    await scene.decide(wire, "accept")
+    scene.type("\nc", "!")
+    assert (await scene.reopen(wire, 0))["hunks"][0]["state"] in ("accepted", "edited")
+    assert scene.text == "a\nB!\nc\nd\ne\n"
+
+
+async def test_the_model_hears_of_a_decision_that_was_taken_back_after_its_call_had_ended() -> None:
+    scene = Scene(TEXT)
+    wire = await scene.propose("a\nB\nc\nd\ne\n")
+    async with background(lambda: scene.proposals.wait(wire["proposalId"])):
+        await scene.decide(wire, "reject")
+    wire = await scene.reopen(wire, 0)
+    assert "hunk 1 not decided yet" in scene.events[-1].late
+    await scene.decide(wire, "accept")
+    assert "The user accepted all of it" in scene.events[-1].late and scene.text == "a\nB\nc\nd\ne\n"
 
 
 async def test_old_decided_proposals_are_forgotten() -> None:
@@ -406,7 +441,7 @@ async def test_without_a_snapshot_nothing_is_changed() -> None:  # S3
     scene = Scene(TEXT)
     wire = await scene.propose(THREE)
 
-    async def full(origin: Origin, path: str, before: object) -> None:
+    async def full(origin: EditOrigin, path: str, before: object) -> None:
         raise OSError(28, "No space left on device")
 
     scene.editor._snapshot = full

@@ -73,10 +73,10 @@ async def test_what_the_hover_needs() -> None:
 
 
 async def test_a_prompt_cannot_become_markup() -> None:
-    from assent.editor.proposals import Origin
+    from assent.editor.proposal import EditOrigin
 
     scene = Scene(TEXT)
-    origin = Origin(session_id="s", turn_id="t", prompt="[x](command:evil) <b>\n# y " + "z" * 400)
+    origin = EditOrigin(session_id="s", turn_id="t", prompt="[x](command:evil) <b>\n# y " + "z" * 400)
     wire = scene.proposals.propose(await scene.plan("a\nB\nc\nd\ne\n"), origin, review="off")
     await scene.proposals.land(wire["proposalId"])
     hover = scene.editor.provenance.hover(URI, 1)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from assent.editor.diff3 import merged
 from assent.editor.hunks import Hunk, State, Target, make_hunks
 from assent.editor.rebase import rebase, stands
+from assent.text.diff3 import merged
 from assent.text.splices import Splice, apply_each
 
 OLD, NEW = "a\nb\nc\n", "a\nB\nc\n"  # one hunk, over "b\n" at 2

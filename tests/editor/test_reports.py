@@ -3,7 +3,7 @@
 import pytest
 
 from assent.editor.hunks import Hunk, State
-from assent.editor.proposal import Origin, Proposal
+from assent.editor.proposal import EditOrigin, Proposal
 from assent.editor.reports import report
 
 
@@ -11,7 +11,7 @@ def proposal(*hunks: Hunk, message: str = "") -> Proposal:
     return Proposal(
         uri="file:///a",
         path="/a",
-        origin=Origin(session_id="s"),
+        origin=EditOrigin(session_id="s"),
         review="before",
         tool="Edit",
         tool_use_id="u",

@@ -90,7 +90,7 @@ async def test_what_was_not_saved_is_told_whatever_was_answered(answer: str, tol
 
 
 async def test_when_nobody_can_be_asked_the_command_does_not_run() -> None:
-    from assent.editor.client import ClientGone, Unsaved
+    from assent.editor.client_edits import ClientGone, Unsaved
 
     scene = Scene(TEXT, habits=PLAIN)
     await edited(scene)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from assent.editor.client import NoClient
+from assent.editor.client_edits import NoClient
 from assent.editor.editor import Editor
-from assent.editor.proposals import Origin, Review
+from assent.editor.proposal import EditOrigin, Review
 from assent.types.errors import ToolError
 from assent.types.ports import EditOutcome, Workspace
 from editor.scene import PATH, URI, Scene, background, settle
@@ -72,11 +72,12 @@ async def test_an_edit_that_nobody_has_to_decide_lands_and_is_shown(review: Revi
 async def test_a_reviewed_edit_waits_for_its_last_decision_and_reports() -> None:
     scene = Scene("a\nb\nc\nd\ne\n")
     plan = await scene.plan("A\nb\nC\nd\nE\n")
-    wire = scene.proposals.propose(plan, Origin(session_id="s1"))
+    wire = scene.proposals.propose(plan, EditOrigin(session_id="s1"))
     outcomes: list[EditOutcome] = []
 
     async def apply() -> None:
-        outcomes.append(await scene.workspace.apply(plan, proposal_id=wire["proposalId"]))
+        await scene.proposals.wait(wire["proposalId"])
+        outcomes.append(await scene.proposals.edit_outcome(wire["proposalId"]))
 
     async with background(apply):
         await scene.decide(wire, "accept", "leave", "leave")
@@ -150,7 +151,7 @@ async def test_cells_of_a_notebook_are_nobodys_file_but_guard_it_while_unsaved()
 async def test_without_an_editor_everything_is_on_disk() -> None:
     disk = MemoryDisk({PATH: TEXT})
     editor = Editor(NoClient(), disk)
-    workspace: Workspace = editor.workspace(origin=lambda: Origin(session_id="s"), review=lambda: "after")
+    workspace: Workspace = editor.workspace(origin=lambda: EditOrigin(session_id="s"), review=lambda: "after")
     before = await workspace.read(PATH)
     scene = Scene(TEXT, opened=False)
     plan: Any = await scene.plan("a\nB\nc\n")

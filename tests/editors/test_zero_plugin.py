@@ -1,7 +1,6 @@
 """Emacs with its own eglot, and Helix: no plugin, only the configuration we publish. Read from the screen."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,21 +8,13 @@ from pathlib import Path
 import pytest
 
 from terminal import Terminal
+from terminal.editors import program
 
 pytestmark = pytest.mark.editor
 
 ROOT = Path(__file__).parents[2]
 GREETER = 'def greet():\n    return "Helo"\n'
 PROMPT = "## You\n\nreplace 'Helo' by 'Hello' in greeter.py\n"
-
-
-def program(name: str) -> str:
-    """The editor, fetched into the cache; another one can be named in the environment."""
-    if named := os.environ.get(f"ASSENT_EDITOR_{name.upper()}"):
-        return named
-    found = subprocess.run([ROOT / "tests" / "editors" / "fetch.sh", name], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr
-    return found.stdout.strip()
 
 
 @pytest.fixture
@@ -53,7 +44,7 @@ def emacs(project: Path, env: dict[str, str]) -> Iterator[Terminal]:
     init.write_text(
         "(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil)\n"
         "(setq native-comp-jit-compilation nil)\n"  # it would compile its own library anew in every fresh home
-        f'(load "{ROOT / "editors" / "emacs" / "assent.el"}")\n'
+        f'(load "{ROOT / "editors" / "emacs" / "zero-plugin.el"}")\n'
     )
     argv = [program("emacs"), "-nw", "-Q", "-l", str(init), "talk.assent.md"]
     with Terminal(argv, env=env, cwd=project) as terminal:
@@ -64,7 +55,9 @@ def emacs(project: Path, env: dict[str, str]) -> Iterator[Terminal]:
 @pytest.fixture
 def helix(project: Path, env: dict[str, str]) -> Iterator[Terminal]:
     config = project.parent / "home" / ".config" / "helix" / "languages.toml"
-    config.write_text((ROOT / "editors" / "helix" / "languages.toml").read_text())
+    # Python files, too, so that the agent sees their unsaved text and their hunks show in them.
+    python = '\n[[language]]\nname = "python"\nlanguage-servers = ["assent"]\n'
+    config.write_text((ROOT / "editors" / "helix" / "languages.toml").read_text() + python)
     with Terminal([program("helix"), "talk.assent.md"], env=env, cwd=project) as terminal:
         terminal.see("NOR", "talk.assent.md")
         yield terminal
@@ -142,3 +135,23 @@ def test_helix_denies_by_code_action(helix: Terminal, project: Path) -> None:
     answer_in_helix(helix, "Deny")
     helix.see("I did not change greeter.py")
     assert (project / "greeter.py").read_text() == GREETER
+
+
+@pytest.mark.parametrize("decision", ["Accept", "Reject"])
+def test_helix_shows_a_hunk_where_it_is_and_decides_by_code_action(
+    helix: Terminal, project: Path, decision: str
+) -> None:
+    send_from_helix(helix)
+    helix.type(":o greeter.py\r")
+    helix.see("def greet():")
+    helix.type("j")
+    helix.see("Assent proposes", '-    return "Helo"', '+    return "Hello"')
+    helix.type(" a")
+    helix.see("Assent: Deny Edit", "Assent: Accept hunk at line 2", "Assent: Reject hunk at line 2")
+    helix.type("\x0e" * (2 if decision == "Accept" else 3) + "\r")
+    helix.until(lambda: "Assent proposes" not in helix.screen(), "for the hunk to be decided")
+    wanted = "Hello" if decision == "Accept" else "Helo"
+    helix.see(f'return "{wanted}"')
+    assert (
+        project / "greeter.py"
+    ).read_text() == GREETER  # it lands in the editor, on its undo stack; nothing is saved

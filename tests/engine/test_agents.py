@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import anyio
+import pytest
 
 from assent.extensions.agents import BUILT_IN, AgentDefinition
 from assent.tools.agent import Agent
@@ -51,7 +52,7 @@ async def test_a_subagent_works_in_its_own_context_and_its_last_words_are_the_re
         turn = await stage.turn("where is it?")
 
         assert turn.result.result == "Found."
-        assert stage.api.calls[-1].tool_results["toolu_agent"]["content"] == "It is in a.py."
+        assert str(stage.api.calls[-1].tool_results["toolu_agent"]["content"]).startswith("It is in a.py.\n\n[agent ")
         scouting = [call for call in stage.api.calls if from_scout(call)]
         assert [call.body["model"] for call in scouting] == [OTHER_MODEL] * 2
         assert [t["name"] for t in scouting[0].body["tools"]] == ["Echo"]  # no agents of its own
@@ -77,7 +78,10 @@ async def test_several_subagents_work_at_the_same_time() -> None:  # T7
             stage.api.release("south")
             stage.api.release("north")
         results = stage.api.calls[-1].tool_results
-        assert [results[f"toolu_{n}"]["content"] for n in ("north", "south")] == ["seen north", "seen south"]
+        assert [results[f"toolu_{n}"]["content"].split("\n")[0] for n in ("north", "south")] == [
+            "seen north",
+            "seen south",
+        ]
 
 
 async def test_what_a_subagent_does_is_seen_under_the_call_that_started_it_and_stays_out_of_the_history() -> None:
@@ -110,7 +114,7 @@ async def test_a_subagents_spend_is_the_parents() -> None:  # Q9
         turn = await stage.turn()
         assert set(turn.result.model_usage) == {"claude-opus-4-8", OTHER_MODEL}
         assert turn.result.model_usage[OTHER_MODEL].usage.output_tokens == 1_000
-        assert turn.result.total_cost_usd == sum(m.cost_usd for m in turn.result.model_usage.values())
+        assert turn.result.total_cost_usd == pytest.approx(sum(m.cost_usd for m in turn.result.model_usage.values()))
 
 
 async def test_a_subagents_spend_ends_the_parents_turn_at_the_limit() -> None:  # Q9
@@ -250,6 +254,29 @@ async def test_an_agent_moved_to_the_background_lets_its_turn_go_on_and_tells_it
         assert "It was the cache." in str(stage.api.calls[-1].messages)
         (run,) = stage.engine.agents.list()
         assert run["state"] == "finished" and run["tokens"] > 0
+
+
+async def test_an_agent_that_another_one_waits_for_is_not_moved_to_the_background() -> None:  # S5, T7
+    """It would die with the agent that started it, and nobody would hear of its end."""
+    lead = AgentDefinition(name="lead", description="leads", prompt="You lead.", tools=("Agent",), agents=("scout",))
+    scout = AgentDefinition(name="scout", description="looks", prompt="You scout.", tools=("Gate",))
+    gate = Gate()
+    async with Stage(tools=[Agent(), gate], agents=(lead, scout)) as stage:
+        inner = tool("Agent", id="toolu_inner", description="d", prompt="p", subagent_type="scout")
+        stage.api.when(from_scout, Reply(parts=(tool("Gate", text="deep"),)), Reply(parts=(text("Found."),)))
+        stage.api.when("You lead.", Reply(parts=(inner,)), Reply(parts=(text("Led."),)))
+        stage.api.reply(tool("Agent", id="toolu_agent", description="d", prompt="p", subagent_type="lead"))
+        stage.api.reply(text("done"))
+        moved: list[str | None] = []
+
+        def move(_at: int, message: Message) -> None:
+            if isinstance(message, ToolStarted) and message.tool == "Gate":
+                moved.append(stage.engine.agents.move_to_background("toolu_inner"))
+                gate.opened.set()
+
+        await stage.turn(on_message=move)
+        assert moved == [None]
+        assert "Found." in str([call.messages for call in stage.api.calls])
 
 
 async def test_an_agent_that_a_person_stops_ends_its_call_with_those_words() -> None:  # S5

@@ -8,9 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from assent.engine.input import mentions, parse_token_budget
+from assent.engine.prompting.user_input import mentions, parse_token_budget
+from assent.extensions.commands import BUILT_IN
 from assent.extensions.memory import MemoryFiles
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import SessionState, ToolContext, ToolOutput, ToolServices
 from assent.types.blocks import Json, text_block
@@ -164,6 +165,32 @@ async def test_memory_beside_a_file_is_told_when_the_file_is_read_and_only_once(
         assert kinds(turn) == ["memory"]
         assert "Only tabs in this folder." in stage.api.calls[1].last_text
         assert "Only tabs" not in str(stage.api.calls[0].messages)
+
+
+async def test_memory_beside_a_file_is_told_again_once_a_compaction_took_it_out_of_view(
+    tmp_path: Path,
+) -> None:  # Q1, C5
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "AGENTS.md").write_text("Only tabs in this folder.")
+    file = tmp_path / "pkg" / "a.py"
+    file.write_text("x\n")
+    async with Stage(
+        tools=[Read()],
+        cwd=str(tmp_path),
+        commands=BUILT_IN,
+        memory=MemoryFiles(home=tmp_path.parent),
+        services=ToolServices(workspace=DiskWorkspace()),
+    ) as stage:
+        stage.api.reply(tool("Read", file_path=str(file)))
+        stage.api.reply(text("ok"))
+        await stage.turn()
+        stage.api.reply(text("<summary>They read a file.</summary>"))
+        await stage.turn("/compact")
+        stage.api.reply(tool("Read", file_path=str(file)))
+        stage.api.reply(text("ok"))
+        turn = await stage.turn()
+        assert kinds(turn) == ["memory"]
+        assert str(stage.api.calls[-1].messages).count("Only tabs in this folder.") == 1
 
 
 async def test_mentioned_files_come_with_the_prompt_and_are_not_attached_twice(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assent.context.microcompact import endpoint_edit
+import pytest
+
+from assent.context.microcompact import CLEARED, endpoint_edit
 from assent.context.thresholds import thresholds
 from assent.engine.config import TaskBudget
-from assent.engine.past import OrphanedPermission
+from assent.engine.conversation_past import OrphanedPermission
 from assent.extensions.commands import BUILT_IN
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.extensions.memory import MemoryFile
@@ -183,13 +185,16 @@ async def test_context_is_explained_by_category() -> None:  # C8
         assert tokens["free"] == told["window"] - told["used"]
 
 
-async def test_verbose_tells_what_the_reductions_did() -> None:  # Q2 verbose
-    async with Stage(tools=[Reader(size=8_000)], limits=Limits(window=60_000, max_output=8_000), verbose=True) as stage:
+@pytest.mark.parametrize("verbose", [False, True])
+async def test_verbose_alone_tells_what_the_reductions_did(verbose: bool) -> None:  # Q2 verbose
+    limits = Limits(window=60_000, max_output=8_000)
+    async with Stage(tools=[Reader(size=8_000)], limits=limits, verbose=verbose) as stage:
         for number in range(18):
             stage.api.reply(tool("Read", text=str(number)))
         stage.api.reply(text("ok"))
         turn = await stage.turn()
-        assert any("microcompact freed" in notice.text for notice in turn.of(Notice))
+        assert CLEARED in str(stage.api.calls[-1].messages)
+        assert any("microcompact freed" in notice.text for notice in turn.of(Notice)) is verbose
 
 
 async def test_hooks_that_ran_are_shown_and_their_context_reaches_the_model() -> None:  # H

@@ -6,11 +6,11 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
-from assent.engine.services import McpClient, Summary
+from assent.engine.services import CallSummary, McpClient
 from assent.extensions.commands import BUILT_IN
 from assent.model import catalog
 from assent.model.requests import build, decoded
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import ReadMark, ToolServices
 from assent.types.messages import CompactBoundary, PermissionDenial, SystemInit, UserMessage
@@ -62,9 +62,9 @@ async def test_the_loop_asks_at_temperature_one_where_the_model_takes_a_temperat
 async def test_a_compaction_by_someone_else_is_used_and_counted() -> None:  # Q2 deps, C5
     asked: list[ModelRequest] = []
 
-    async def summarise(request: ModelRequest) -> Summary:
+    async def summarise(request: ModelRequest) -> CallSummary:
         asked.append(request)
-        return Summary(
+        return CallSummary(
             text="<summary>All of it.</summary>", usage=Usage(input_tokens=10, output_tokens=5), cost_usd=0.5
         )
 

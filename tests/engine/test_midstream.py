@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,6 +31,27 @@ async def test_the_waits_between_cut_answers_grow_and_are_told_before_they_begin
         assert [retry.attempt for retry in turn.of(ApiRetry)] == [1, 2, 3]
         assert stage.clock.slept == [0.5, 1.0, 2.0]
         assert turn.result.result == "whole"
+
+
+@pytest.mark.parametrize("how", ["an error event", "a lost connection"])
+async def test_what_the_endpoint_asked_for_in_retry_after_is_waited_for_after_a_break_too(how: str) -> None:  # M3
+    said = {"retry-after": "7"}
+    asked = broken("overloaded_error") if how == "an error event" else Reply(parts=(text("half"),), cut=Cut(at_event=3))
+    async with Stage() as stage:
+        stage.api.add(replace(asked, headers=said))
+        stage.api.add(replace(asked, headers={"retry-after": "0.01"}))  # the backoff is longer
+        stage.api.reply(text("whole"), headers=said)
+        turn = await stage.turn()
+        assert turn.transitions == ["stream_retry"] * 2
+        assert stage.clock.slept == [7.0, 1.0]
+        assert [retry.delay_ms for retry in turn.of(ApiRetry)] == [7_000, 1_000]
+
+
+async def test_an_endpoint_that_says_not_to_try_again_is_believed_after_a_break_too() -> None:  # M3
+    async with Stage() as stage:
+        stage.api.add(replace(broken("api_error"), headers={"x-should-retry": "false"}))
+        turn = await stage.turn()
+        assert (turn.result.terminal, turn.of(ApiRetry)) == ("model_error", [])
 
 
 async def test_tries_before_and_after_the_first_word_are_counted_together() -> None:  # M3
@@ -97,3 +119,20 @@ async def test_a_summary_that_breaks_in_the_middle_is_asked_for_again(persistent
         turn = await stage.turn("/compact")
         (boundary,) = turn.of(CompactBoundary)
         assert boundary.summary == "They said hello."
+
+
+async def test_a_break_after_a_changing_call_began_waits_and_counts_like_any_other() -> None:  # M3, L10
+    """The answer is kept, because its call cannot be taken back; the next request goes out by the rules of a retry."""
+    change = Change()
+    async with Stage(tools=[change], fallback_model=OTHER_MODEL) as stage:
+        for number in range(3):
+            parts = (tool("Change", id=f"toolu_{number}", text=str(number)), text("words"))
+            stage.api.add(Reply(parts=parts, error={"type": "overloaded_error", "message": "Overloaded"}))
+        stage.api.reply(text("from the other"))
+        turn = await stage.turn()
+        assert change.log == ["0", "1", "2"]
+        assert turn.transitions == ["next_turn"] * 3
+        assert [retry.attempt for retry in turn.of(ApiRetry)] == [1, 2]
+        assert stage.clock.slept == [0.5, 1.0]
+        assert [call.body["model"] for call in stage.api.calls][-1] == OTHER_MODEL
+        assert turn.result.result == "from the other"

@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from assent.engine.equipment import equip
 from assent.engine.merge import Outlet
+from assent.engine.prompting.equipment import equip
 from assent.extensions.agents import AgentDefinition
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.tools.agent import Agent
@@ -36,7 +36,7 @@ def agent(kind: str, name: str = "one", **options: Any) -> Block:
 
 def results(stage: Stage) -> dict[str, str]:
     return {
-        str(block["tool_use_id"]): str(block["content"])
+        str(block["tool_use_id"]): str(block["content"]).partition("\n\n[agent ")[0]
         for message in stage.engine.messages
         if isinstance(message, UserMessage)
         for block in message.content
@@ -83,6 +83,40 @@ async def test_a_subagent_sent_to_the_background_is_started_once() -> None:  # L
         await stage.nothing_left_running()
         assert sum(of_agent(call) for call in stage.api.calls) == 1
         stage.api.forget()
+
+
+async def test_an_agent_whose_definition_sends_it_to_the_background_is_started_once() -> None:  # L10, S5
+    keeper = AgentDefinition(name="keeper", description="keeps", prompt="You work.", tools=("Echo",), background=True)
+    async with Stage(tools=[Agent(), Echo()], agents=(keeper,)) as stage:
+        stage.api.when(of_agent, *[Reply(parts=(text("It is here."),)) for _ in range(2)])
+        stage.api.cut(agent("keeper"), text("and more words to come"), at_event=10)
+        stage.api.otherwise(Reply(parts=(text("done"),)))
+        turn = await stage.turn()
+        assert turn.transitions == ["next_turn"]
+        await stage.nothing_left_running()
+        assert sum(of_agent(call) for call in stage.api.calls) == 1
+        stage.api.forget()
+
+
+async def test_an_agent_that_goes_on_is_classed_by_what_it_is_not_by_what_it_is_called() -> None:  # L10, T7
+    change = Change()
+    async with Stage(tools=[Agent(), Echo(), change], agents=(WORKER, SCOUT)) as stage:
+        stage.api.when(
+            of_agent,
+            Reply(parts=(text("Nothing yet."),)),
+            Reply(parts=(tool("Change", id="toolu_in", text="the file"),)),
+            Reply(parts=(text("Changed it."),)),
+        )
+        stage.api.reply(agent("worker"))
+        stage.api.reply(text("done"))
+        await stage.turn()
+        (agent_id,) = stage.engine.agents.ended_ids()
+        stage.api.cut(agent("scout", "two", resume=agent_id), text("and more words to come"), at_event=10)
+        stage.api.reply(text("done"))
+        turn = await stage.turn()
+        assert turn.transitions == ["next_turn"]
+        assert change.log == ["the file"]
+        assert results(stage)["toolu_two"] == "Changed it."
 
 
 async def test_subagents_that_change_things_work_one_at_a_time() -> None:  # T2, T7
@@ -213,7 +247,10 @@ async def test_a_call_that_was_withdrawn_while_its_verdict_was_on_the_way_does_n
         assert change.log == []
 
 
-async def test_two_calls_rewritten_to_changing_ones_run_in_the_order_asked() -> None:  # T2
+@pytest.mark.parametrize("slowest", ["1", "2", "3"])
+async def test_calls_rewritten_to_changing_ones_run_one_at_a_time_whichever_is_rewritten_last(
+    slowest: str,
+) -> None:  # T2
     running: list[str] = []
     seen: list[tuple[str, ...]] = []
 
@@ -228,7 +265,7 @@ async def test_two_calls_rewritten_to_changing_ones_run_in_the_order_asked() -> 
 
     async def rewrite(call: HookCall) -> HookOutcome:
         given = call.data["tool_input"]["text"]
-        for _ in range(5 if "1" in given else 1):  # the second one's hook is done first
+        for _ in range(5 if slowest in given else 1):
             await anyio.lowlevel.checkpoint()
         return HookOutcome(updated_input={"text": given.replace("ls", "rm")})
 
@@ -248,6 +285,9 @@ class News:
         self.left = list(calls)
 
     def list(self) -> list[Json]:
+        return []
+
+    def in_front(self, mine: Mine = anyone) -> list[anyio.Event]:
         return []
 
     def take_finished(self, mine: Mine = anyone) -> list[Json]:
@@ -307,3 +347,33 @@ async def test_news_that_comes_after_a_subagent_ended_goes_to_the_one_who_sent_i
         stage.api.reply(text("noted"))
         await stage.turn("and?")
         assert "decided toolu_in" in str(stage.api.calls[-1].messages)
+
+
+async def test_news_of_an_agents_own_agent_goes_to_the_agent_that_sent_it() -> None:  # L11, T7
+    """The inner agent has ended, the one that sent it has not: the main conversation does not hear of it."""
+    news = News()
+    lead = AgentDefinition(
+        name="lead", description="leads", prompt="You lead.", tools=("Echo", "Agent"), agents=("scout",)
+    )
+    async with Stage(tools=[Agent(), Echo()], agents=(lead, SCOUT), take_decisions=news.decisions) as stage:
+
+        def of_lead(request: Request) -> bool:
+            return "You lead." in str(request.body.get("system"))
+
+        stage.api.when(of_agent, Reply(parts=(tool("Echo", id="toolu_in", text="y"),)), Reply(parts=(text("here"),)))
+        stage.api.when(
+            of_lead,
+            Reply(parts=(agent("scout", "inner"),)),
+            Reply(parts=(tool("Echo", id="toolu_lead", text="z"),)),
+            Reply(parts=(text("led"),)),
+        )
+        stage.api.reply(agent("lead"))
+        stage.api.reply(text("done"))
+
+        def arrive(_at: int, message: object) -> None:
+            if getattr(message, "tool_use_id", "") == "toolu_inner" and isinstance(message, ToolFinished):
+                news.left = ["toolu_in"]
+
+        await stage.turn(on_message=arrive)
+        assert "decided toolu_in" in str([call.messages for call in stage.api.calls if of_lead(call)])
+        assert "decided toolu_in" not in str(stage.api.calls[-1].messages)

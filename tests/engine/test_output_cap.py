@@ -32,8 +32,7 @@ async def test_nudges_to_resume_are_hidden_and_keep_what_was_already_written() -
             ("assistant", ["second part"]),
             ("user", [RESUME]),
         ]
-        nudges = [m for m in turn.of(UserMessage) if text_of(m.content) == RESUME]
-        assert [m.is_meta for m in nudges] == [True, True]
+        assert [(text_of(m.content), m.is_meta) for m in turn.of(UserMessage)] == [(RESUME, True), (RESUME, True)]
         assert [stone.reason for stone in turn.of(Tombstone)] == ["max_output_tokens_escalate"]
         kept = [text_of(m.content) for m in stage.engine.messages if isinstance(m, AssistantMessage)]
         assert kept == ["first part", "second part", "third part"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from assent.context.collapse import Collapse
-from assent.engine.agent_runs import AgentRun
+from assent.engine.agents.runs import AgentRun
 from assent.extensions.commands import BUILT_IN
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import SessionState, ToolServices
 from assent.types.blocks import Json, text_block, text_of, tool_result_block

@@ -8,7 +8,7 @@ import pytest
 from assent.engine.abort import Abort
 from assent.engine.services import McpClient
 from assent.extensions.agents import BUILT_IN as AGENTS
-from assent.extensions.commands import BUILT_IN, Command, Expansion
+from assent.extensions.commands import BUILT_IN, Expansion, SlashCommand
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.tools.tool import SessionState
 from assent.types.blocks import text_block, text_of
@@ -227,7 +227,7 @@ async def test_a_command_that_expands_changes_model_and_tools_for_this_turn_only
     async def expand(arguments: str) -> Expansion:
         return Expansion(blocks=(text_block(f"Review {arguments}"),), model=OTHER_MODEL, allowed_tools=("Echo",))
 
-    command = Command(name="review", description="reviews", expand=expand)
+    command = SlashCommand(name="review", description="reviews", expand=expand)
     async with Stage(tools=[Echo(), Change()], commands=(command,)) as stage:
         stage.api.reply(text("reviewed"))
         stage.api.reply(text("back"))

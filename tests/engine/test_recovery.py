@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import anyio
@@ -10,7 +9,7 @@ import pytest
 
 from assent.engine.recovery import ENDED
 from assent.tools.bash import Bash
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.tool import ToolServices
 from assent.types.blocks import text_of, tool_result_block
 from assent.types.messages import (
@@ -29,6 +28,7 @@ from assent.types.ports import ToolCall
 from enginekit import Change, Echo, Gate, Reader, Stage
 from enginekit.stage import OTHER_MODEL, WAIT
 from fakeapi import Limits, Reply, failure, text, thinking, tool
+from processes import alive
 
 
 async def test_thoughts_of_one_model_are_never_sent_to_another() -> None:  # L10, M7
@@ -188,7 +188,7 @@ async def test_an_abort_at_any_message_of_a_command_leaves_none_of_its_processes
             ended.append(turn.result.terminal)
             with anyio.fail_after(WAIT):
                 for pid in pids.read_text().split() if pids.exists() else ():
-                    while _alive(int(pid)):
+                    while alive(int(pid)):
                         await anyio.lowlevel.checkpoint()
             await stage.nothing_left_running()
             stage.api._script.clear()  # pyright: ignore[reportPrivateUsage] -- what an early abort did not ask for
@@ -229,13 +229,14 @@ async def test_every_call_is_seen_to_end_also_one_that_never_ran() -> None:  # L
         assert turn.of(ToolStarted) == []
 
 
-def _alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        return not Path("/proc").exists()
-    return state != "Z"
+async def test_a_call_is_answered_when_its_answer_ends_in_an_error_about_images() -> None:  # L7, L9
+    """Nothing can be taken out, so the turn ends; no call may stay without a result."""
+    gate = Gate()
+    too_large = {"type": "invalid_request_error", "message": "image exceeds 5 MB maximum: 6 bytes > 5 bytes"}
+    async with Stage(tools=[gate]) as stage:
+        stage.api.add(Reply(parts=(tool("Gate", id="toolu_g", text="a"), text("words")), error=too_large))
+        turn = await stage.turn()
+        assert turn.result.terminal == "image_error"
+        (answered,) = turn.of(UserMessage)
+        assert answered.content == (tool_result_block("toolu_g", ENDED, is_error=True),)
+        assert gate.cancelled == gate.log

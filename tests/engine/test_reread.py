@@ -16,7 +16,7 @@ from assent.context.reread import result_in_view
 from assent.context.tool_results import BATCH_CHARS
 from assent.extensions.hooks import Hook, InProcessHooks
 from assent.tools.edit import Edit
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import AnyTool, SessionState, ToolServices
 from assent.types.blocks import Json

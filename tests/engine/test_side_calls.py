@@ -3,17 +3,20 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anyio
 import pytest
 
-from assent.engine.side_calls import SideCalls
+from assent.engine.side_calls.single_calls import SideCalls
 from assent.model.client import ModelSettings, make_call_model
+from assent.model.http_transport import Endpoint
 from assent.model.requests import THINKING_ROOM
-from assent.model.transport import Endpoint
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.permissions import Action, Ask
 from assent.types.ports import ToolCall
-from fakeapi import FakeApi, server_tool, text
+from assent.types.usage import Usage
+from enginekit.stage import WAIT
+from fakeapi import FakeApi, hold, server_tool, text
 
 CALL = ToolCall(tool_use_id="t", action=Action(tool="Bash", input={"command": "make"}, command="make"), title="make")
 ASK = Ask(step="tool", reason="`make` is not known to be read-only.")
@@ -25,12 +28,21 @@ async def api() -> AsyncIterator[FakeApi]:
         yield api
 
 
+def assert_counted_once(booked: list[Any]) -> None:
+    """Open when it was sent, its prompt as soon as the answer began, the rest with its end; for one session and model."""
+    assert {told[:2] for told in booked} == {("s1", "claude-haiku-5-5")}
+    opened, began, rest = booked
+    assert (opened[2], opened[4], began[4], rest[4]) == (Usage(), 1, -1, 0)
+    assert began[2].context_tokens > 1 and began[3] > 0
+    assert rest[2].context_tokens == rest[2].output_tokens > 0 and rest[3] > 0
+
+
 def side_calls(api: FakeApi, booked: list[Any], *, model: str = "claude-haiku-5-5") -> SideCalls:
     endpoint = Endpoint(base_url=api.url, api_key="test")
     return SideCalls(
         make_call_model(ModelSettings(endpoint=endpoint)),
         model=lambda: model,
-        book=lambda session, model, usage, cost: booked.append((session, model, usage.output_tokens > 0, cost > 0)),
+        book=lambda session, model, usage, cost, opened: booked.append((session, model, usage, cost, opened)),
     )
 
 
@@ -50,7 +62,7 @@ async def test_the_classifier_answers_in_one_word_and_anything_else_is_an_ask(
     api.reply(text(said))
     booked: list[Any] = []
     assert await side_calls(api, booked).classify("s1", CALL, ASK) == answer  # P13
-    assert booked == [("s1", "claude-haiku-5-5", True, True)]  # Q9
+    assert_counted_once(booked)  # Q9
 
 
 @pytest.mark.parametrize(
@@ -78,6 +90,38 @@ async def test_a_failing_classifier_is_an_ask_and_is_not_tried_again(api: FakeAp
     assert len(api.requests) == 1
 
 
+@pytest.mark.parametrize("kind", ["classifier", "page", "search"])
+async def test_a_small_call_that_is_cancelled_counts_what_it_has_reported(api: FakeApi, kind: str) -> None:  # Q9
+    api.reply(text("al"), hold("rest"), text("low"))
+    began = anyio.Event()
+    booked: list[Any] = []
+
+    class Told(list[Any]):
+        def append(self, told: Any) -> None:
+            booked.append(told)
+            if told[4] < 0:
+                began.set()
+
+    calls = side_calls(api, Told())
+    with anyio.fail_after(WAIT):
+        async with anyio.create_task_group() as group:
+            match kind:
+                case "classifier":
+                    group.start_soon(calls.classify, "s1", CALL, ASK)
+                case "page":
+                    group.start_soon(calls.read_page, "s1", "the page", "what is it?")
+                case _:
+                    group.start_soon(calls.search, "s1", "tea", ["tea.example"], list[str]())
+            await began.wait()
+            group.cancel_scope.cancel()
+    (asked,) = api.calls
+    assert asked.cache is not None
+    reported = asked.cache.fresh + asked.cache.read + asked.cache.written
+    opened, counted = booked  # sent, and its prompt as soon as the answer began; it is not open any more
+    assert (opened[4], counted[4]) == (1, -1)
+    assert counted[2].context_tokens == reported + 1 and counted[3] > 0
+
+
 async def test_a_page_that_cannot_be_read_by_the_small_model_is_given_as_it_is(api: FakeApi) -> None:
     api.error(529)
     assert await side_calls(api, []).read_page("s1", "the page", "what is it?") == "the page"
@@ -96,7 +140,7 @@ async def test_a_web_search_is_the_endpoints_own_and_comes_with_its_sources(api:
     (sent,) = api.calls[0].body["tools"]
     assert (sent["name"], sent["allowed_domains"], "blocked_domains" in sent) == ("web_search", ["tea.example"], False)
     assert sent["type"].startswith("web_search_")
-    assert booked == [("s1", "claude-haiku-5-5", True, True)]  # Q9
+    assert_counted_once(booked)  # Q9
 
 
 async def test_a_web_search_that_fails_says_so(api: FakeApi) -> None:  # T6

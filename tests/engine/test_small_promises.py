@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 
 from assent.context.microcompact import CLEARED
-from assent.engine.input import parse_token_budget
-from assent.engine.state import CompactTracking
+from assent.engine.prompting.user_input import parse_token_budget
+from assent.engine.services import McpClient
 from assent.extensions.commands import BUILT_IN
 from assent.extensions.hooks import Hook, InProcessHooks
+from assent.tools.edit import Edit
+from assent.tools.files.disk_workspace import DiskWorkspace
+from assent.tools.read import Read
+from assent.tools.tool import ToolContext, ToolOutput, ToolServices
+from assent.tools.write import Write
 from assent.types.hooks import HookCall, HookOutcome
 from assent.types.messages import (
     Attachment,
@@ -23,9 +29,10 @@ from assent.types.messages import (
 )
 from assent.types.permissions import Allow, Verdict
 from assent.types.ports import ToolCall
-from enginekit import Change, Crash, Echo, Fail, Gate, Reader, Stage
+from enginekit import Change, Crash, Echo, Fail, Gate, Reader, Stage, TurnLog
 from enginekit.invariants import reloaded
 from enginekit.stage import WAIT
+from enginekit.tools import TextInput
 from fakeapi import Limits, Reply, text, tool
 
 SUMMARY = Reply(parts=(text("<summary>All there is to know.</summary>"),))
@@ -82,11 +89,54 @@ async def test_hooks_hear_of_a_call_that_raised_crashed_or_ran_out_of_time() -> 
         assert "Slow was noted" in str(stage.api.calls[-1].messages)
 
 
+async def test_hooks_hear_of_an_edit_that_could_not_even_be_planned(tmp_path: Path) -> None:  # H, T3
+    heard: list[str] = []
+
+    async def note(call: HookCall) -> HookOutcome:
+        heard.append(f"{call.event} {call.subject}: {call.data.get('error', '')}")
+        return HookOutcome(context=f"{call.event} was noted")
+
+    hooks = InProcessHooks(tuple(Hook(event=event, run=note) for event in ("PostToolUse", "PostToolUseFailure")))
+    file = tmp_path / "a.txt"
+    file.write_text("hello\n")
+    services = ToolServices(workspace=DiskWorkspace())
+    async with Stage(tools=[Read(), Edit(), Write()], services=services, hooks=hooks, cwd=str(tmp_path)) as stage:
+        stage.api.reply(tool("Write", file_path=str(file), content="unread"))
+        stage.api.reply(tool("Read", file_path=str(file)))
+        stage.api.reply(tool("Edit", file_path=str(file), old_string="nothing like it", new_string="x"))
+        stage.api.reply(text("done"))
+        await stage.turn()
+        assert [each.partition(":")[0] for each in heard] == [
+            "PostToolUseFailure Write",
+            "PostToolUse Read",
+            "PostToolUseFailure Edit",
+        ]
+        assert "has not been read" in heard[0] and heard[2].partition(": ")[2]
+        assert "PostToolUseFailure was noted" in str(stage.api.calls[-1].messages)
+
+
 async def test_clear_lets_autocompact_try_again() -> None:  # C5
-    async with Stage(commands=BUILT_IN) as stage:
-        stage.engine._conversation.tracking = CompactTracking(failures=3)
+    def asked() -> int:
+        return sum("about to be replaced" in call.last_text for call in stage.api.calls)
+
+    async def fill() -> TurnLog:
+        for number in range(30):
+            stage.api.reply(tool("Echo", text=f"{number} " * 1_400))
+        stage.api.reply(text("done"))
+        return await stage.turn()
+
+    limits = Limits(window=60_000, max_output=8_000)
+    async with Stage(tools=[Echo()], commands=BUILT_IN, limits=limits) as stage:
+        stage.api.when("about to be replaced", *[Reply(parts=(text("<analysis>hm"),))] * 9, *[SUMMARY] * 3)
+        assert (await fill()).result.terminal == "blocking_limit"  # it gave up after three failures
+        assert asked() == 9
+        stage.api.forget()
+        stage.api.when("about to be replaced", *[SUMMARY] * 3)
         await stage.turn("/clear")
-        assert stage.engine._conversation.tracking.failures == 0
+        turn = await fill()
+        assert turn.result.terminal == "completed" and asked() > 9
+        assert {boundary.trigger for boundary in turn.of(CompactBoundary)} == {"auto"}
+        stage.api.forget()
 
 
 async def test_the_result_of_an_answer_that_was_cut_and_resumed_is_all_of_it() -> None:  # L6, Q6
@@ -245,3 +295,32 @@ async def test_a_host_is_told_of_snips_and_compactions_also_when_it_resumes() ->
         gone = next(message.uuid for message in written if isinstance(message, UserMessage))
         stage.new_engine(messages=written, snipped=frozenset({gone}))
         assert [kind for kind, _ in told] == ["tombstone", "system/compact_boundary"]
+
+
+@pytest.mark.parametrize("pauses", [25, 26])
+async def test_an_answer_may_pause_twenty_five_times_and_no_more(pauses: int) -> None:  # M9
+    async with Stage() as stage:
+        for _ in range(pauses):
+            stage.api.reply(text("searching"), stop_reason="pause_turn")
+        if pauses == 25:
+            stage.api.reply(text("found"))
+        turn = await stage.turn()
+        assert turn.transitions == ["pause_turn"] * 25
+        assert turn.result.terminal == ("completed" if pauses == 25 else "model_error")
+
+
+async def test_a_tool_that_a_server_brings_in_mid_turn_is_in_the_next_request() -> None:  # T9
+    clients: list[McpClient] = []
+
+    class Connecting(Echo):
+        async def call(self, input: TextInput, ctx: ToolContext) -> ToolOutput:
+            clients.append(McpClient(name="late", tools=(Change(),)))
+            return await super().call(input, ctx)
+
+    async with Stage(tools=[Connecting()], mcp_clients=lambda: tuple(clients)) as stage:
+        stage.api.reply(tool("Echo", text="x"))
+        stage.api.reply(tool("Change", id="toolu_2", text="y"))
+        stage.api.reply(text("done"))
+        await stage.turn()
+        offered = [[each["name"] for each in call.body["tools"]] for call in stage.api.calls]
+        assert ["Change" in names for names in offered] == [False, True, True]

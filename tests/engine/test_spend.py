@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import orjson
 import pytest
 
@@ -13,10 +14,11 @@ from assent.extensions.commands import BUILT_IN
 from assent.storage.spending import spent
 from assent.tools.agent import Agent
 from assent.types import codec
-from assent.types.messages import AssistantFinal, Message, Result, Spent
+from assent.types.messages import AssistantFinal, AssistantMessage, Message, Result, Spent
 from assent.types.usage import ModelUsage, Usage
 from enginekit import Echo, Stage
-from fakeapi import Reply, Request, text, tool
+from enginekit.stage import SMALL_MODEL, WAIT
+from fakeapi import Reply, Request, hold, text, tool
 
 SCOUT = AgentDefinition(name="scout", description="looks", prompt="You scout.", tools=("Echo",))
 
@@ -49,6 +51,54 @@ async def test_every_call_that_was_counted_is_written_down_before_the_turn_ends(
         stage.api.when("about to be replaced", Reply(parts=(text("<summary>s</summary>"),), output_tokens=1_000))
         after = await stage.turn("/compact")
         assert newest(stage).total_cost_usd == after.result.total_cost_usd > turn.result.total_cost_usd
+
+
+async def test_what_an_answer_has_reported_is_written_down_before_the_answer_is_whole() -> None:  # Q9
+    """A process that dies inside an answer has counted its prompt, and nothing is counted twice."""
+    seen: list[Spent] = []
+    async with Stage() as stage:
+        stage.api.reply(text("one"), hold("rest"), text("two"), output_tokens=1_000)
+
+        def look(_at: int, message: Message) -> None:
+            if isinstance(message, AssistantMessage):
+                seen.append(newest(stage))
+                stage.api.release("rest")
+
+        turn = await stage.turn(on_message=look)
+        assert seen[0].usage.context_tokens > 100 and seen[0].usage.output_tokens == 1
+        assert seen[0].total_cost_usd > 0 and seen[0].open_calls == 0
+        whole = newest(stage)
+        assert whole.usage.context_tokens == seen[0].usage.context_tokens + 999
+        (final,) = [m for m in turn.messages if isinstance(m, AssistantFinal)]
+        assert whole.usage == final.usage and whole.total_cost_usd == pytest.approx(final.cost_usd)
+
+
+async def test_a_call_that_died_before_it_reported_anything_is_named(tmp_path: Path) -> None:  # Q9, S4
+    path = tmp_path / "s.jsonl"
+    async with Stage(commands=BUILT_IN) as stage:
+
+        def die_here(_request: Request) -> Reply:
+            """What the file holds when the endpoint has the request, and we have nothing of its answer."""
+            path.write_bytes(b"".join(orjson.dumps(codec.to_json(m)) + b"\n" for m in stage.transcript.written))
+            return Reply(parts=(text("late"),))
+
+        stage.api.otherwise(die_here)
+        await stage.turn()
+        assert (newest(stage).open_calls, newest(stage).unreported) == (0, 0)
+        left = spent(path)
+        assert left is not None and (left.open_calls, left.unreported, left.total_cost_usd) == (0, 1, 0.0)
+        resumed = stage.new_engine(spent=left)
+        told = (await stage.turn("/cost", engine=resumed)).result.result
+        assert "1 call was cut off by a crash" in told
+        await stage.turn(engine=resumed)
+        assert (newest(stage).open_calls, newest(stage).unreported) == (0, 1)
+
+
+async def test_a_call_that_the_endpoint_refused_is_not_open_any_more() -> None:  # Q9
+    async with Stage() as stage:
+        stage.api.error(400, "no")
+        await stage.turn()
+        assert (newest(stage).open_calls, newest(stage).unreported, newest(stage).total_cost_usd) == (0, 0, 0.0)
 
 
 async def test_an_engine_made_after_a_crash_goes_on_from_all_that_was_spent() -> None:  # Q6, Q9
@@ -103,3 +153,52 @@ def test_files_of_the_first_version_are_added_up(tmp_path: Path) -> None:  # Q6
         file.write(orjson.dumps(codec.to_json(Spent(total_cost_usd=27.0))) + b"\n")
     totals = spent(path)
     assert totals is not None and totals.total_cost_usd == 27.0
+
+
+@pytest.mark.parametrize("kind", ["compaction", "batch summary"])
+async def test_a_call_beside_the_conversation_that_is_given_up_counts_what_it_has_reported(kind: str) -> None:  # Q9
+    calls = frozenset({"summary"}) if kind == "batch summary" else frozenset[str]()
+    held = Reply(parts=(text("so ", hold("beside"), "on"),), output_tokens=1_000)
+    async with Stage(tools=[Echo()], commands=BUILT_IN, background_calls=calls) as stage:
+        stage.api.when("about to be replaced" if kind == "compaction" else "Say in one line", held)
+        stage.api.reply(tool("Echo", text="x"))
+        stage.api.reply(text("done"))
+        ledger, began = stage.engine.ledger, anyio.Event()
+        write_down = ledger.on_spend
+        assert write_down is not None
+        main = Usage()  # of the other calls
+        beside: list[Usage] = []
+
+        def booked(model: str, usage: Usage, cost_usd: float, opened: int) -> None:
+            nonlocal main
+            write_down(model, usage, cost_usd, opened)
+            if model != SMALL_MODEL and not compacting:
+                main += usage
+            elif usage != Usage():
+                beside.append(usage)
+                began.set()
+
+        ledger.on_spend, compacting = booked, False
+        await stage.turn()
+        compacting = kind == "compaction"
+
+        async def give_up() -> None:
+            await began.wait()
+            if compacting:
+                stage.engine.abort()
+            else:
+                await stage.engine.aclose()
+
+        with anyio.fail_after(WAIT):
+            async with anyio.create_task_group() as group:
+                if compacting:
+                    group.start_soon(stage.turn, "/compact")
+                group.start_soon(give_up)
+        (asked,) = [
+            call for call in stage.api.calls if "about to be replaced" in call.last_text or "one line" in call.last_text
+        ]
+        assert asked.cache is not None and not asked.finished
+        (usage,) = beside
+        assert usage.context_tokens == asked.cache.fresh + asked.cache.read + asked.cache.written + 1
+        assert newest(stage).usage == main + usage
+        assert newest(stage).open_calls == newest(stage).unreported == 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
 
 import anyio
 import pytest
@@ -13,6 +12,8 @@ import pytest
 from assent.engine.budget import Continuation, check_token_budget
 from assent.engine.state import BudgetTracking, CompactTracking, State, Transition
 from assent.extensions.hooks import Hook, InProcessHooks
+from assent.storage.agent_logs import AgentLogs
+from assent.tools.task_list import Task, TaskBoard, Team
 from assent.tools.tool import ToolContext, ToolOutput
 from assent.types.hooks import HookCall, HookEvent, HookOutcome
 from assent.types.messages import Attachment, ContinueReason, HookRan, Message, ToolUseSummary
@@ -106,35 +107,60 @@ async def test_recovery_comes_before_hooks() -> None:  # L8
         assert [call.data["last_assistant_message"] for call in witness.calls] == ["whole"]
 
 
-async def test_subagents_have_their_own_stop_event_and_never_auto_continue() -> None:  # L12, H
+async def test_subagents_have_their_own_stop_event_and_never_auto_continue(tmp_path: Path) -> None:  # L12, H
     from assent.extensions.agents import AgentDefinition
     from assent.tools.agent import Agent
 
     witness = Witness()
     scout = AgentDefinition(name="scout", description="d", prompt="You scout.")
-    async with Stage(
-        tools=[Agent()], agents=(scout,), hooks=witness.on("Stop", "SubagentStart", "SubagentStop"), token_budget=100
-    ) as stage:
+    hooks = witness.on("Stop", "SubagentStart", "SubagentStop")
+    logs = AgentLogs(tmp_path / "agents")
+    async with Stage(tools=[Agent()], agents=(scout,), hooks=hooks, token_budget=100, agent_logs=logs) as stage:
         stage.api.when(lambda r: "You scout." in str(r.body.get("system")), Reply(parts=(text("here"),)))
         stage.api.reply(tool("Agent", description="d", prompt="p", subagent_type="scout"), output_tokens=60)
         stage.api.reply(text("ok"), output_tokens=60)
         turn = await stage.turn()
         assert witness.events == ["SubagentStart", "SubagentStop", "Stop"]
+        (file,) = (tmp_path / "agents").iterdir()  # what the agent said; hooks may read it
+        assert [call.data.get("agent_transcript_path") for call in witness.calls] == [None, str(file), None]
         assert turn.result.terminal == "token_budget_stop"
 
 
 async def test_in_team_mode_tasks_and_then_idleness_are_asked_about() -> None:  # L13
-    class Team:
-        def owned_tasks(self) -> Sequence[Mapping[str, Any]]:
-            return [{"id": 1}, {"id": 2}]
-
+    board = TaskBoard()
+    for number in ("1", "2"):
+        board.add(Task(id=number, subject=f"task {number}", status="in_progress", owner="main"))
+    board.add(Task(id="3", subject="of another", status="in_progress", owner="a7"))
     witness = Witness(None, None, None, HookOutcome(status="blocked", text="take task 3"))
-    async with Stage(team=Team(), hooks=witness.on("Stop", "TaskCompleted", "TeammateIdle")) as stage:
+    async with Stage(team=Team(board=board), hooks=witness.on("Stop", "TaskCompleted", "TeammateIdle")) as stage:
         stage.api.reply(text("done"))
         stage.api.reply(text("task 3 done"))
         turn = await stage.turn()
         assert witness.events == ["Stop", "TaskCompleted", "TaskCompleted", "TeammateIdle"]
+        assert witness.calls[2].data == {"task_id": "2", "task_subject": "task 2", "teammate_name": "main"}
+        assert witness.calls[3].data == {"teammate_name": "main"}
         assert turn.transitions == ["stop_hook_blocking"]
+
+
+async def test_a_task_that_a_hook_sends_back_is_worked_on_before_anyone_is_idle() -> None:  # L13
+    board = TaskBoard()
+    board.add(Task(id="1", subject="task 1", status="in_progress", owner="main"))
+    witness = Witness(None, HookOutcome(status="blocked", text="its tests fail"))
+    async with Stage(team=Team(board=board), hooks=witness.on("Stop", "TaskCompleted", "TeammateIdle")) as stage:
+        stage.api.reply(text("done"))
+        stage.api.reply(text("mended"))
+        turn = await stage.turn()
+        assert witness.events == ["Stop", "TaskCompleted"]
+        assert turn.transitions == ["stop_hook_blocking"]
+        assert "its tests fail" in stage.api.calls[-1].last_text
+
+
+async def test_without_tasks_there_is_no_team_and_nobody_is_idle() -> None:  # L13
+    witness = Witness()
+    async with Stage(team=Team(board=TaskBoard()), hooks=witness.on("Stop", "TaskCompleted", "TeammateIdle")) as stage:
+        stage.api.reply(text("done"))
+        await stage.turn()
+        assert witness.events == ["Stop"]
 
 
 async def test_the_post_sampling_hook_hears_of_every_answer() -> None:  # L13

@@ -30,7 +30,7 @@ from assent.types.messages import (
 )
 from assent.types.permissions import Deny, Verdict
 from assent.types.ports import ToolCall
-from enginekit import Change, Echo, Gate, Reader, Stage, TurnLog
+from enginekit import Change, Echo, Gate, Stage, TurnLog
 from enginekit.invariants import reloaded
 from enginekit.stage import OTHER_MODEL
 from fakeapi import FakeApi, Limits, Reply, block, hold, text, tool
@@ -440,18 +440,18 @@ async def test_reason_is_reached(row: Row) -> None:  # L2, L3, L6, M9, Q6, Q10
 async def test_staged_collapses_are_drained_on_an_overflow_before_anything_is_compacted() -> None:  # L2, L7
     """collapse_drain_retry: summaries staged in the background are all put in place, and the call is made again."""
     async with Stage(
-        tools=[Reader(size=6_000)], limits=Limits(window=70_000, max_output=8_000), background_calls={"collapse"}
+        tools=[Echo()], limits=Limits(window=70_000, max_output=8_000), background_calls={"collapse"}
     ) as stage:
-        for number in range(22):
-            stage.api.reply(tool("Read", text=f"file{number}"))
+        for number in range(27):  # what Echo says is never cleared, so only collapsing helps
+            stage.api.reply(tool("Echo", text=f"file{number} " + "word " * 600))
         stage.api.when("finished stretch", *[Reply(parts=(text("Looked at files."),)) for _ in range(4)])
         stage.api.error(400, "prompt is too long: 71000 tokens > 70000 maximum")
         stage.api.reply(text("done"))
         turn = await stage.turn("read them all")
-        assert turn.transitions == [*["next_turn"] * 22, "collapse_drain_retry"]
+        assert turn.transitions == [*["next_turn"] * 27, "collapse_drain_retry"]
         assert turn.result.terminal == "completed"
         assert "Looked at files." in str(stage.api.calls[-1].messages)
-        assert len([m for m in stage.engine.messages if m.type == "user"]) == 23  # people still see all of it
+        assert len([m for m in stage.engine.messages if m.type == "user"]) == 28  # people still see all of it
 
 
 def _resumed(stage: Stage, *, afresh: bool) -> QueryEngine:

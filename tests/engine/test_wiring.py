@@ -61,3 +61,25 @@ async def test_the_endpoint_clears_old_results_only_where_the_user_says_that_it_
         assert [(edit["type"], edit["keep"]["value"]) for edit in edits] == (
             [("clear_tool_uses_20250919", 5)] if wanted else []
         )
+
+
+@pytest.mark.parametrize(("cache", "seconds"), [(None, 300.0), ("5m", 300.0), ("1h", 3600.0), ("off", 0.0)])
+async def test_the_engine_knows_how_long_the_endpoint_keeps_a_prompt(
+    project: Path, cache: str | None, seconds: float
+) -> None:  # C3
+    settings = {} if cache is None else {"promptCache": cache}
+    async with headless(Options(offline=True, settings=settings)) as app:
+        await say(app, project, "hello")
+        (session,) = app.sessions.live.values()
+        assert session.configuration().cache_seconds == seconds
+
+
+@pytest.mark.parametrize(("wanted", "calls"), [(None, {"collapse"}), (True, {"collapse"}), (False, set[str]())])
+async def test_old_stretches_are_summarised_in_the_background_unless_the_user_says_no(
+    project: Path, wanted: bool | None, calls: set[str]
+) -> None:  # C4, M10
+    settings = {} if wanted is None else {"backgroundCalls": {"collapse": wanted}}
+    async with headless(Options(offline=True, settings=settings)) as app:
+        await say(app, project, "hello")
+        (session,) = app.sessions.live.values()
+        assert session.configuration().background_calls == calls

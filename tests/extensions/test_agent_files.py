@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from assent.extensions.agents import AgentDefinition, narrowed
+from assent.extensions.places import Place
 from assent.types.permissions import MODES, Mode
 from definition_files import Ground, ground
 
@@ -70,7 +71,19 @@ def test_every_field_of_a_claude_agent_is_read(place: Ground) -> None:
         isolation="worktree",
         agents=("scout", "other"),
         initial_prompt="begin",
+        color="red",
     )
+
+
+def test_fields_that_mean_nothing_here_are_named_with_line_and_reason_and_the_agent_works(place: Ground) -> None:
+    handed = "handoffs:\n  - label: Next\n    agent: other\n"
+    text = f"---\ndescription: d\n{handed}target: vscode\nargument-hint: what\nuser-invocable: false\n---\nBe brief."
+    file = place.write(".github/agents/helper.agent.md", text)
+    catalogue = place.load()
+    (agent,) = agents(place)
+    assert (agent.name, agent.prompt, catalogue.notices) == ("helper", "Be brief.", ())
+    told = [str(notice).partition(" is ignored: ")[0] for notice in agent.ignored]
+    assert told == [f"{file}:3: handoffs", f"{file}:6: target", f"{file}:7: argument-hint", f"{file}:8: user-invocable"]
 
 
 def test_a_copilot_agent_goes_by_its_file_name_and_its_tools_get_our_names(place: Ground) -> None:
@@ -106,6 +119,29 @@ def test_a_value_that_means_nothing_is_told_with_its_line_and_the_agent_works(pl
     (agent,) = agents(place)
     assert (agent.permission_mode, agent.max_turns, agent.memory, agent.isolation) == (None, None, None, None)
     assert sorted(notice.line or 0 for notice in place.load().notices) == [4, 5, 6, 7]
+
+
+def test_what_a_plugins_agent_may_not_say_is_told_with_its_line_and_left_out(place: Ground) -> None:
+    root = str(place.home / "plugin")
+    place.write("~/plugin/agents/r.md", FULL)
+    place.plugins.append(Place(kind="agents", folder=f"{root}/agents", scope="plugin", bound=root, plugin="tools"))
+    (agent,) = agents(place)
+    assert (agent.hooks, agent.mcp_servers, agent.permission_mode) == ({}, (), None)
+    assert (agent.isolation, agent.memory, agent.model) == ("worktree", "project", "haiku")
+    told = {notice.line: str(notice) for notice in place.load().notices}
+    lines = FULL.split("\n")
+    for key in ("hooks", "mcpServers", "permissionMode"):
+        at = next(number for number, line in enumerate(lines, 1) if line.startswith(f"{key}:"))
+        assert f"{key} does not count in an agent of a plugin" in told[at]
+
+
+def test_hooks_and_servers_of_a_wrong_shape_are_told(place: Ground) -> None:
+    text = "---\nname: a\ndescription: d\nhooks: often\nmcpServers:\n  - inner: {command: x}\n  - [7]\n---\nx"
+    place.write(".claude/agents/a.md", text)
+    assert [agent.name for agent in agents(place)] == ["a"]
+    told = " ".join(str(notice) for notice in place.load().notices)
+    assert "hooks must be a map" in told and "an entry must be the name of a server" in told
+    assert agents(place)[0].mcp_servers == ({"inner": {"command": "x"}},)
 
 
 @pytest.mark.parametrize("parent", MODES)

@@ -211,3 +211,41 @@ def test_styles_come_with_the_built_in_ones(place: Ground) -> None:
     found = catalogue.style("pirate")
     assert found is not None
     assert (found.prompt, found.keep_coding_instructions) == ("Talk so.", False)
+
+
+def test_a_skill_that_names_a_missing_script_is_told_with_its_line_and_works(place: Ground) -> None:
+    text = (
+        "---\nname: build\ndescription: builds\n---\nRun `scripts/here.py`, then scripts/gone.sh --fast.\n"
+        "See ${CLAUDE_SKILL_DIR}/lib/also_gone.py and https://example.org/scripts/far.py or ../scripts/out.py.\n"
+    )
+    place.write("~/.claude/skills/build/SKILL.md", text)
+    place.write("~/.claude/skills/build/scripts/here.py", "print()")
+    found = place.load()
+    assert [skill.name for skill in found.usable_skills] == ["build"]
+    told = [(notice.line, notice.text.split(",")[0]) for notice in found.notices]
+    assert told == [(5, "names scripts/gone.sh"), (6, "names lib/also_gone.py")]
+
+
+def test_while_nothing_changed_the_same_catalogue_is_given_again(place: Ground) -> None:
+    file = place.write(".claude/skills/pdf/SKILL.md", SKILL.format(name="pdf"))
+    catalogues, cwd = place.catalogues(), str(place.project)
+    first = catalogues.load(cwd, Word())
+    assert catalogues.load(cwd, Word()) is first
+    withheld = catalogues.load(cwd, Word(trusted=False))
+    assert withheld.skills[0].withheld == NOT_TRUSTED
+    assert catalogues.load(cwd, Word()).skills[0].withheld == ""
+    file.write_text(SKILL.format(name="pdf").replace("Do it.", "Do it well."))
+    assert "Do it well." in catalogues.load(cwd, Word()).skills[0].body
+    place.write(".claude/agents/a.md", "no header")
+    assert [notice.file for notice in catalogues.load(cwd, Word()).notices] == [f"{cwd}/.claude/agents/a.md"]
+
+
+def test_an_agent_in_a_folder_of_a_plugin_has_that_folder_in_its_name(place: Ground) -> None:
+    agents = place.home / "tools" / "agents"
+    for path in ("top.md", "review/security.md"):
+        place.write(f"~/tools/agents/{path}", f"---\nname: {Path(path).stem}\ndescription: d\n---\nx")
+    place.plugins.append(
+        Place(kind="agents", folder=str(agents), scope="plugin", bound=str(agents.parent), plugin="tools")
+    )
+    names = {agent.name for agent in place.load().agents if agent.origin.scope == "plugin"}
+    assert names == {"tools:top", "tools:review:security"}

@@ -8,11 +8,11 @@ import pytest
 
 from assent.extensions.hooks import answers
 from assent.extensions.hooks.exported import exported
-from assent.extensions.hooks.handlers import Origin, once_each, parse_hooks
+from assent.extensions.hooks.handlers import HookOrigin, ending_together, once_each, parse_hooks
 from assent.extensions.hooks.matcher import matches
 from assent.types.hooks import EVENTS, HookEvent, HookOutcome, strictest
 
-HERE = Origin(file="/p/.assent/settings.json", line=4)
+HERE = HookOrigin(file="/p/.assent/settings.json", line=4)
 
 
 def command(line: str, **more: Any) -> dict[str, Any]:
@@ -130,6 +130,22 @@ def test_timeouts_depend_on_the_kind_and_the_event(event: str, handler: dict[str
     assert made.seconds == seconds
 
 
+def test_hooks_of_github_end_after_half_a_minute_unless_they_say_otherwise() -> None:
+    there = HookOrigin(file="/project/.github/hooks/format.json", source="project")
+    hooks = [{"type": "command", "command": "x"}, {"type": "command", "bash": "y", "timeoutSec": 90}]
+    made, _ = parse_hooks({"postToolUse": hooks}, there)
+    assert [each.seconds for each in made] == [30, 90]
+
+
+def test_hooks_at_the_end_of_a_session_share_the_time_of_the_one_that_asks_for_most() -> None:
+    ends, _ = parse_hooks({"SessionEnd": [{"hooks": [command("x"), command("y", timeout=20)]}]}, HERE)
+    together = ending_together(ends)
+    assert [each.seconds for each in together] == [20, 20]
+    assert [each.hook_id for each in together] == [each.hook_id for each in ends]
+    stops, _ = parse_hooks({"Stop": [{"hooks": [command("x"), command("y", timeout=900)]}]}, HERE)
+    assert [each.seconds for each in ending_together(stops)] == [600, 900]
+
+
 # --- what output means ------------------------------------------------------------------------------------------------
 
 
@@ -243,6 +259,26 @@ def test_long_texts_are_cut_and_kept_in_a_file() -> None:
 )
 def test_a_models_verdict_is_ok_or_a_reason(event: HookEvent, text: str, ends: bool, status: str) -> None:
     assert answers.from_verdict(event, text, ends_turn=ends).status == status
+
+
+def test_exported_values_refer_to_variables_as_in_a_shell() -> None:
+    """The lines that hooks of the public docs write, and those of `export -p`."""
+    around = {"PATH": "/usr/bin", "HOME": "/home/me"}
+    text = (
+        'export PATH="$PATH:./node_modules/.bin"\nexport PATH=$HOME/bin:${PATH}\n'
+        "export LITERAL='$HOME' ESCAPED=\\$HOME\n"
+        'declare -x LINES="one\ntwo \\"quoted\\" \\$kept"\ndeclare -x TAB=$\'a\\tb\'\n'
+        "A=1; B=$A$UNKNOWN-2\n"
+    )
+    assert exported(text, around) == {
+        "PATH": "/home/me/bin:/usr/bin:./node_modules/.bin",
+        "LITERAL": "$HOME",
+        "ESCAPED": "$HOME",
+        "LINES": 'one\ntwo "quoted" $kept',
+        "TAB": "a\tb",
+        "A": "1",
+        "B": "1-2",
+    }
 
 
 def test_exported_variables_are_read_without_running_anything() -> None:

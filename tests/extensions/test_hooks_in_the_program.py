@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import stat
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from assent.cli.preflight import UsageError
 from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
+from assent.types.hooks import EVENTS
 from fakeapi import FakeApi, text, tool
 
 
@@ -176,14 +178,19 @@ async def test_rewritten_input_runs_instead_and_is_judged_again_from_the_start(p
     assert not (project.cwd / "forbidden").exists()
 
 
-async def test_post_tool_use_sees_the_result_and_replaces_what_the_model_reads(project: Project) -> None:
-    own = {"hookEventName": "PostToolUse", "updatedToolOutput": "nothing to see", "additionalContext": "mind the gap"}
+@pytest.mark.parametrize(
+    "instead", ["nothing to see", {"stdout": "nothing to see", "stderr": "", "interrupted": False}]
+)
+async def test_post_tool_use_sees_the_result_and_replaces_what_the_model_reads(
+    project: Project, instead: object
+) -> None:
+    own = {"hookEventName": "PostToolUse", "updatedToolOutput": instead, "additionalContext": "mind the gap"}
     project.on("PostToolUse", f"echo '{json.dumps({'hookSpecificOutput': own})}'")
     run, log = await converse(project, "run `echo visible`", settings=ALLOW)
     (given,) = project.inputs()
-    assert "visible" in json.dumps(given["tool_response"]) and given["duration_ms"] >= 0
+    assert given["tool_response"]["stdout"] == "visible" and given["duration_ms"] >= 0
     text = _transcript(project, run.id)
-    assert "nothing to see" in text and "mind the gap" in text
+    assert '"nothing to see"' in text and "mind the gap" in text and "stdout" not in text
     assert log[0]["changed"] is True
 
 
@@ -246,6 +253,12 @@ async def test_the_if_rule_decides_which_calls_a_hook_gets(project: Project) -> 
     project.on("PreToolUse", "", {"if": "Bash(touch:*)"}, matcher="Bash")
     await converse(project, "run `true`", "run `touch made`", settings=ALLOW)
     assert [given["tool_input"]["command"] for given in project.inputs()] == ["touch made"]
+
+
+async def test_an_if_rule_on_an_event_without_a_call_never_holds(project: Project) -> None:
+    project.on("UserPromptSubmit", "", {"if": "Bash(touch:*)"})
+    _, log = await converse(project, "run `touch made`", settings=ALLOW)
+    assert log == [] and project.inputs() == []
 
 
 async def test_the_same_hook_in_two_files_runs_once_and_all_that_match_run(project: Project) -> None:
@@ -363,14 +376,19 @@ async def test_a_batch_of_calls_fires_once_and_can_end_the_turn(project: Project
     assert run.results[0]["terminal"] == "hook_stopped" and "look at the plan first" in json.dumps(run.results[0])
 
 
-async def test_the_model_is_not_switched_where_a_hook_denies_it(project: Project) -> None:
+async def test_the_model_is_not_switched_where_a_hook_denies_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = {"hookEventName": "PreModelSwitch", "permissionDecision": "deny", "permissionDecisionReason": "too dear"}
     project.on("PreModelSwitch", f"echo '{json.dumps({'hookSpecificOutput': own})}'")
-    async with headless(Options(offline=True, interactive=False)) as app:
-        opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
-        with pytest.raises(ProtocolError, match="too dear"):
-            params = {"sessionId": opened["sessionId"], "model": "claude-opus-4-8"}
-            await app.sessions.request("assent/session/configure", params)
+    async with FakeApi() as api:
+        for name, value in api.env.items():
+            monkeypatch.setenv(name, value)
+        async with headless(Options(interactive=False)) as app:
+            opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
+            with pytest.raises(ProtocolError, match="too dear"):
+                params = {"sessionId": opened["sessionId"], "model": "claude-opus-4-8"}
+                await app.sessions.request("assent/session/configure", params)
     (given,) = project.inputs()
     assert given["new_model"] == "claude-opus-4-8"
 
@@ -400,7 +418,7 @@ async def test_an_async_hook_is_not_waited_for_and_its_context_comes_with_the_ne
         run = Run(app, opened["sessionId"], Listener())
         await run.say("run `true`")
         assert "unhappy" not in _transcript(project, run.id)
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             while not run.log():  # noqa: ASYNC110 -- the log is what a client polls
                 await anyio.sleep(0.02)
         await run.say("hello")
@@ -425,6 +443,24 @@ async def test_an_http_hook_posts_its_input_with_allowed_variables_only(
     assert log[0]["changed"] is True
 
 
+async def test_settings_limit_which_servers_hooks_call_and_which_variables_they_send(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOOK_TEAM", "blue")
+    monkeypatch.setenv("HOOK_SECRET", "hidden")
+    with http_server([(200, "{}"), (200, "{}")]) as (url, requests):
+        headers = {"X-Team": "$HOOK_TEAM", "X-Secret": "$HOOK_SECRET"}
+        handler = {"type": "http", "url": url, "headers": headers, "allowedEnvVars": ["HOOK_TEAM", "HOOK_SECRET"]}
+        project.hooks({"UserPromptSubmit": [{"hooks": [handler]}]})
+        limits: Json = {"allowedHttpHookUrls": ["https://hooks.example.com/*"]}
+        _, log = await converse(project, "hello", settings=limits)
+        assert not requests and log[0]["outcome"] == "error" and "allowedHttpHookUrls" in log[0]["text"]
+        limits = {"allowedHttpHookUrls": ["http://127.0.0.1:*"], "httpHookAllowedEnvVars": ["HOOK_TEAM"]}
+        _, log = await converse(project, "hello", settings=limits)
+    ((sent, _),) = requests
+    assert sent["X-Team"] == "blue" and sent["X-Secret"] == "" and log[-1]["outcome"] == "success"
+
+
 @pytest.mark.parametrize("must", [False, True])
 async def test_a_server_that_fails_blocks_only_where_it_must_not(project: Project, must: bool) -> None:
     with http_server([(500, "broken")]) as (url, _):
@@ -433,6 +469,13 @@ async def test_a_server_that_fails_blocks_only_where_it_must_not(project: Projec
         _, log = await converse(project, "run `touch made`", settings=ALLOW)
     assert (project.cwd / "made").exists() is not must
     assert log[0]["outcome"] == ("blocked" if must else "error") and "500" in log[0]["text"]
+
+
+async def test_plain_words_of_a_server_are_an_error_and_no_context(project: Project) -> None:
+    with http_server([(200, "all is well")]) as (url, _):
+        project.hooks({"UserPromptSubmit": [{"hooks": [{"type": "http", "url": url}]}]})
+        _, log = await converse(project, "hello")
+    assert (log[0]["outcome"], log[0]["changed"]) == ("error", False) and "all is well" in log[0]["text"]
 
 
 async def test_a_prompt_hook_asks_the_small_model_and_its_no_denies_the_call(
@@ -500,3 +543,53 @@ def test_hooks_are_listed_and_run_by_hand(project: Project, capsys: pytest.Captu
     assert "No active hook of PreToolUse matches for Read" in capsys.readouterr().out
     with pytest.raises(UsageError, match="is not a hook event"):
         hooks_command.run("test", "Sometimes", cwd=project.cwd, json_output=False, stdin=io.StringIO(""))
+
+
+def test_there_is_an_example_of_every_event() -> None:
+    assert set(hooks_command.EXAMPLES) == set(EVENTS)
+    assert all(data for _, data in hooks_command.EXAMPLES.values())
+
+
+async def test_a_path_that_a_hook_extends_still_has_what_it_had(project: Project) -> None:
+    tools = project.root / "tools"
+    tools.mkdir()
+    (tools / "greet").write_text("#!/bin/sh\ntouch greeted\n")
+    (tools / "greet").chmod(0o755)
+    project.on("SessionStart", f"""echo 'export PATH="$PATH:{tools}"' >> "$CLAUDE_ENV_FILE\"""")
+    await converse(project, "run `greet`", settings=ALLOW)
+    assert (project.cwd / "greeted").exists()  # and `touch` was found on the rest of it
+
+
+async def test_hooks_get_the_file_of_a_plan_and_may_give_the_input_back(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "dict(hookEventName='PreToolUse', permissionDecision='ask', updatedInput=json.load(sys.stdin)['tool_input'])"
+    code = f"import json, sys; print(json.dumps(dict(hookSpecificOutput={said})))"
+    before = project.script(f'{sys.executable} -c "{code}" <<< "$input"')
+    hooks = {"PreToolUse": before, "PermissionRequest": project.script("", "asked.sh")}
+    project.hooks({event: [{"matcher": "ExitPlanMode", "hooks": [{"command": each}]}] for event, each in hooks.items()})
+    async with FakeApi() as api:
+        for name, value in api.env.items():
+            monkeypatch.setenv(name, value)
+        api.reply(tool("EnterPlanMode"))
+        api.reply(tool("ExitPlanMode", plan="1. Mend it"))
+        api.reply(text("Not now."))
+        async with headless(Options(interactive=False)) as app:
+            opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
+            await Run(app, opened["sessionId"], Listener()).say("plan it")
+    given = project.inputs()
+    assert [each["hook_event_name"] for each in given] == ["PreToolUse", "PermissionRequest"]
+    for each in given:
+        assert each["tool_input"]["plan"] == "1. Mend it"
+        assert await anyio.Path(each["tool_input"]["planFilePath"]).read_text() == "1. Mend it"
+
+
+async def test_an_expansion_is_told_as_it_was_typed_and_blocked_before_its_commands_run(project: Project) -> None:
+    commands = project.home / ".claude" / "commands"
+    commands.mkdir(parents=True)
+    (commands / "make.md").write_text("---\nallowed-tools: Bash(touch:*)\n---\n!`touch made`\n")
+    project.on("UserPromptExpansion", "echo 'not this one' >&2; exit 2", matcher="make")
+    run, _ = await converse(project, "/make it so")
+    (given,) = project.inputs()
+    assert (given["prompt"], given["command_name"], given["command_args"]) == ("/make it so", "make", "it so")
+    assert "not this one" in run.results[0]["result"] and not (project.cwd / "made").exists()

@@ -8,45 +8,45 @@ from typing import Any
 
 import pytest
 
-from assent.extensions.import_ import servers
+from assent.extensions.import_ import imported_servers
 from assent.extensions.import_.findings import Finding, look, take_over, without_json_comments
-from assent.extensions.import_.servers import FoundServer, Reader
+from assent.extensions.import_.imported_servers import FoundServer, Reader
 from oddfiles import ODD, put
 
 CASES: list[tuple[str, Reader, dict[str, Any], FoundServer]] = [
     (
         "Claude, a program",
-        servers.claude_style,
+        imported_servers.claude_style,
         {"mcpServers": {"a": {"command": "x", "args": ["-v"], "env": {"K": "v"}}}},
         FoundServer(name="a", entry={"command": "x", "args": ["-v"], "env": {"K": "v"}}),
     ),
     (
         "Cursor, an address without a type, and a variable",
-        servers.claude_style,
+        imported_servers.claude_style,
         {"mcpServers": {"a": {"url": "https://h/${env:TOKEN}"}}},
         FoundServer(name="a", entry={"type": "http", "url": "https://h/${TOKEN}"}),
     ),
     (
         "Claude, the other name of http",
-        servers.claude_style,
+        imported_servers.claude_style,
         {"mcpServers": {"a": {"type": "streamable-http", "url": "https://h", "headers": {"X": "1"}}}},
         FoundServer(name="a", entry={"type": "http", "url": "https://h", "headers": {"X": "1"}}),
     ),
     (
         "a name that ours cannot have",
-        servers.claude_style,
+        imported_servers.claude_style,
         {"mcpServers": {"my server!": {"command": "x"}}},
         FoundServer(name="my_server", entry={"command": "x"}, note="it is called my_server here"),
     ),
     (
         "neither program nor address",
-        servers.claude_style,
+        imported_servers.claude_style,
         {"mcpServers": {"a": {"type": "http", "url": ""}}},
         FoundServer(name="a", entry=None, note="it has no address"),
     ),
     (
         "VS Code, with a question",
-        servers.vscode,
+        imported_servers.vscode,
         {"servers": {"a": {"command": "x", "env": {"K": "${input:api-key}"}}}, "inputs": [{"id": "api-key"}]},
         FoundServer(
             name="a",
@@ -56,19 +56,19 @@ CASES: list[tuple[str, Reader, dict[str, Any], FoundServer]] = [
     ),
     (
         "VS Code, a local socket",
-        servers.vscode,
+        imported_servers.vscode,
         {"servers": {"a": {"type": "http", "url": "unix:///tmp/s"}}},
         FoundServer(name="a", entry=None, note="it listens on a local socket, which is not supported"),
     ),
     (
         "Codex, a program",
-        servers.codex,
+        imported_servers.codex,
         {"mcp_servers": {"a": {"command": "x", "env": {"A": "1"}, "env_vars": ["B"], "tool_timeout_sec": 2}}},
         FoundServer(name="a", entry={"command": "x", "env": {"A": "1", "B": "${B}"}, "timeout": 2000}),
     ),
     (
         "Codex, an address with a token",
-        servers.codex,
+        imported_servers.codex,
         {"mcp_servers": {"a": {"url": "https://h", "bearer_token_env_var": "T", "env_http_headers": {"X": "Y"}}}},
         FoundServer(
             name="a",
@@ -77,19 +77,19 @@ CASES: list[tuple[str, Reader, dict[str, Any], FoundServer]] = [
     ),
     (
         "Codex, switched off",
-        servers.codex,
+        imported_servers.codex,
         {"mcp_servers": {"a": {"command": "x", "enabled": False}}},
         FoundServer(name="a", entry=None, note="it is switched off there"),
     ),
     (
         "opencode, a program",
-        servers.opencode,
+        imported_servers.opencode,
         {"mcp": {"a": {"type": "local", "command": ["x", "-v"], "environment": {"K": "{env:V}"}}}},
         FoundServer(name="a", entry={"command": "x", "args": ["-v"], "env": {"K": "${V}"}}),
     ),
     (
         "opencode, an address",
-        servers.opencode,
+        imported_servers.opencode,
         {"mcp": {"a": {"type": "remote", "url": "https://h"}}},
         FoundServer(name="a", entry={"type": "http", "url": "https://h"}),
     ),
@@ -191,3 +191,32 @@ def test_only_what_is_offered_is_taken_over_each_into_its_own_place(place: Path)
 def test_comments_and_last_commas_leave_texts_alone() -> None:
     text = '{"a": "// no /* comment */,]", /* x */ "b": [1, 2,], // y\n}'
     assert json.loads(without_json_comments(text)) == {"a": "// no /* comment */,]", "b": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~/.claude/rules/style.md",
+        "~/.claude/output-styles/terse.md",
+        "~/.copilot/agents/a.agent.md",
+        "~/.copilot/skills/s/SKILL.md",
+        "~/.config/opencode/commands/c.md",
+        "CLAUDE.local.md",
+        ".claude/CLAUDE.md",
+        ".claude/output-styles/terse.md",
+        ".opencode/command/c.md",
+    ],
+)
+def test_every_place_that_is_read_is_listed(tmp_path: Path, path: str) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    file = home / path[2:] if path.startswith("~/") else project / path
+    file.parent.mkdir(parents=True)
+    file.write_text("x")
+    (found,) = look(cwd=str(project), home=str(home)).findings
+    assert (found.state, found.scope) == ("live", "user" if path.startswith("~/") else "project")
+
+
+def test_a_moved_claude_folder_is_looked_into(tmp_path: Path) -> None:
+    (tmp_path / "moved" / "skills" / "pdf").mkdir(parents=True)
+    (found,) = look(cwd=str(tmp_path / "p"), home=str(tmp_path), claude=str(tmp_path / "moved")).findings
+    assert (found.kind, found.file) == ("skills", str(tmp_path / "moved" / "skills"))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assent.extensions.instructions.imports import imports, without_comments
+from assent.extensions.instructions.instruction_rules import expanded, matches
 from assent.extensions.instructions.quick_add import note_file, note_of, with_note
-from assent.extensions.instructions.rules import expanded, matches
 from assent.extensions.memory import MemoryFile, MemoryFiles, refusals
 from definition_files import Ground, ground
 
@@ -180,3 +180,21 @@ def test_a_note_goes_into_the_file_that_is_there(place: Ground) -> None:
 )
 def test_a_note_becomes_an_item_at_the_end_once(before: str, after: str) -> None:
     assert with_note(before, "use tabs") == after
+
+
+async def test_a_broken_header_of_a_rule_is_told_with_its_line_and_the_rule_counts(place: Ground) -> None:
+    rule = place.write(".claude/rules/style.md", "---\npaths: src/**\nno key here\n---\nUse tabs.\n")
+    never = place.write(".cursor/rules/open.mdc", "---\nalwaysApply: true\nUse spaces.\n")
+    found = await files(place).load(str(place.project))
+    told = refusals(found)
+    assert [words.split(" ")[0] for words in told] == [f"{rule}:3:", f"{never}:1:"], told
+    touched = await files(place).nested(str(place.project / "src" / "a.py"), str(place.project))
+    assert [file.text.strip() for file in touched] == ["Use tabs."]
+
+
+async def test_the_file_of_whoever_manages_the_machine_comes_first(place: Ground) -> None:
+    managed = place.write("~/etc/CLAUDE.md", "\ufeffSay please.")
+    place.write("CLAUDE.md", "b")
+    source = MemoryFiles(home=place.home, managed=managed)
+    found = await source.load(str(place.project))
+    assert [(file.scope, file.text) for file in found] == [("managed", "Say please."), ("project", "b")]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from assent.extensions.plugins.manifest import PluginError, read_plugin
+from assent.extensions.plugins.parts import problems_of
 from assent.extensions.plugins.sources import parse
 from assent.extensions.plugins.store import Plugins
 from oddfiles import put
@@ -86,7 +87,75 @@ def test_an_agent_plugin_has_skills_and_servers_only(tmp_path: Path) -> None:
     plugin = read_plugin(str(root))
     assert (plugin.layout, plugin.name, plugin.version) == ("agent-plugins", "ap", "2")
     assert [place.kind for place in plugin.places] == ["skills"]
-    assert (plugin.servers, plugin.hooks) == ({"s": {"type": "stdio", "command": "x"}}, {})
+    assert plugin.servers == {"s": {"type": "stdio", "command": "x", "cwd": "${PLUGIN_ROOT}"}}
+    assert plugin.hooks == {} and plugin.problems == ()
+
+
+SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json"
+
+
+def test_an_unknown_key_of_an_agent_plugin_is_told_with_its_line_and_means_nothing(
+    store: Plugins, tmp_path: Path
+) -> None:
+    manifest = {"$schema": SCHEMA, "name": "ap", "hooks": "./x.json", "extensions": {"org.example": {"a": 1}}}
+    root = made(tmp_path / "p", None, plugin_json=json.dumps(manifest, indent=1), x_json='{"Stop": [{"command": "x"}]}')
+    plugin = read_plugin(str(root))
+    assert plugin.problems == (f"{root}/plugin.json:4: hooks is not a key of Agent Plugins 1.0 and means nothing",)
+    assert plugin.hooks == {}
+    store.accept(store.stage(str(root), cwd="/"))
+    (notice,) = store.active()[1]
+    assert "plugin.json:4: hooks is not a key" in notice.text
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"$schema": "https://agent-plugins.org/schemas/2.0.0/plugin.schema.json"}, "version of Agent Plugins"),
+        ({"name": "Not Small"}, "cannot be the name"),
+        ({"name": "a--b"}, "cannot be the name"),
+        ({"name": ""}, "cannot be the name"),
+        ({"version": 2}, "version"),
+        ({"author": {"name": "x", "phone": "1"}}, "author"),
+        ({"keywords": "one"}, "keywords"),
+    ],
+)
+def test_a_wrong_value_of_a_known_key_makes_an_agent_plugin_unusable(
+    tmp_path: Path, more: dict[str, object], words: str
+) -> None:
+    root = made(tmp_path / "p", None, plugin_json=json.dumps({"$schema": SCHEMA, "name": "ap", **more}))
+    with pytest.raises(PluginError, match=rf"plugin\.json(:1: name)?: .*{words}"):
+        read_plugin(str(root))
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"command": "x"}, "`type` must be"),
+        ({"type": "http", "url": "https://h"}, "`type` must be"),
+        ({"type": "stdio", "command": "x", "url": "https://h"}, "has no url"),
+        ({"type": "stdio", "command": "x", "alwaysLoad": True}, "has no alwaysLoad"),
+        ({"type": "stdio", "command": "sh -c x"}, "`command` must be"),
+        ({"type": "stdio", "command": "../x"}, "`command` must be"),
+        ({"type": "stdio", "command": "./../x"}, "`command` must be"),
+        ({"type": "stdio", "command": "x", "args": ["${HOME}"]}, "{HOME} is not known"),
+        ({"type": "stdio", "command": "x", "cwd": "/tmp"}, "`cwd` must begin"),
+        ({"type": "stdio", "command": "x", "env": {"A": 1}}, "`env` must be"),
+        ({"type": "sse", "url": "https://user@h/"}, "`url` must be"),
+        ("x", "must be an object"),
+    ],
+)
+def test_a_server_that_the_format_does_not_allow_is_left_out_with_its_line(
+    tmp_path: Path, entry: object, words: str
+) -> None:
+    good = {"type": "stdio", "command": "./bin/x", "args": ["${PLUGIN_DATA}/a"], "cwd": "./work"}
+    servers = {"mcpServers": {"good": good, "bad": entry}}
+    manifest = json.dumps({"$schema": SCHEMA, "name": "ap"})
+    root = made(tmp_path / "p", None, plugin_json=manifest, mcp_json=json.dumps(servers, indent=1))
+    plugin = read_plugin(str(root))
+    rooted = {**good, "command": "${PLUGIN_ROOT}/bin/x", "cwd": "${PLUGIN_ROOT}/work"}
+    assert plugin.servers == {"good": rooted}
+    (problem,) = plugin.problems
+    assert problem.startswith(f"{root}/mcp.json:11: the server bad is left out: ") and words in problem
 
 
 def test_a_folder_with_a_skill_of_its_own_is_a_plugin(tmp_path: Path) -> None:
@@ -96,12 +165,78 @@ def test_a_folder_with_a_skill_of_its_own_is_a_plugin(tmp_path: Path) -> None:
     assert (str(tmp_path / "solo" / "SKILL.md"),) in [place.files for place in plugin.places]
 
 
-@pytest.mark.parametrize("path", ["../out", "/etc", "./a/../../out", "link"])
-def test_a_path_out_of_the_plugin_makes_it_unusable_in_words(tmp_path: Path, path: str) -> None:
-    root = made(tmp_path / "p", {"name": "p", "commands": path})
+@pytest.mark.parametrize("path", ["../out", "/etc", "./a/../../out", "link", "./link/x.md"])
+@pytest.mark.parametrize("key", ["commands", "skills", "agents", "outputStyles", "hooks", "mcpServers"])
+def test_a_path_out_of_the_plugin_makes_it_unusable_and_is_named_by_file_line_and_field(
+    tmp_path: Path, key: str, path: str
+) -> None:
+    root = made(tmp_path / "p", {})
     (root / "link").symlink_to(tmp_path)
-    with pytest.raises(PluginError, match="leads out of the plugin"):
+    file = root / ".claude-plugin" / "plugin.json"
+    file.write_text(json.dumps({"name": "p", "description": f"not {path}", key: path}, indent=1))
+    with pytest.raises(PluginError) as refused:
         read_plugin(str(root))
+    assert str(refused.value).startswith(f"{file}:4: {key}: {path!r} ")
+    assert str(refused.value).endswith("leads out of the plugin")
+
+
+def test_the_line_of_a_path_in_a_list_is_its_own(tmp_path: Path) -> None:
+    root = made(tmp_path / "p", {})
+    file = root / ".claude-plugin" / "plugin.json"
+    file.write_text('{\n"name": "p",\n"keywords": ["..\\/x"],\n"commands": [\n "./a.md",\n "..\\/x"\n]\n}')
+    with pytest.raises(PluginError, match=rf"^{file}:6: commands: '\.\./x' leads out of the plugin$"):
+        read_plugin(str(root))
+
+
+@pytest.mark.parametrize("value", [5, {"a": "./a.md"}, ["./a.md", 7], True])
+def test_a_field_that_should_name_paths_and_holds_something_else_is_refused_with_its_line(
+    tmp_path: Path, value: object
+) -> None:
+    root = made(tmp_path / "p", {"name": "p", "agents": value})
+    with pytest.raises(PluginError, match=r"plugin\.json:1: agents must be a path or a list of paths"):
+        read_plugin(str(root))
+
+
+def test_a_name_that_is_a_path_is_refused_with_its_line(tmp_path: Path) -> None:
+    root = made(tmp_path / "p", {})
+    (root / ".claude-plugin" / "plugin.json").write_text('{\n"version": "1",\n"name": "../x"\n}')
+    with pytest.raises(PluginError, match=r"plugin\.json:3: name: '\.\./x' cannot be the name of a plugin"):
+        read_plugin(str(root))
+
+
+@pytest.mark.parametrize("part", ["skills", "commands", "hooks/hooks.json", ".mcp.json", ".claude-plugin/plugin.json"])
+def test_a_usual_part_that_is_a_link_out_of_the_plugin_is_named_by_its_own_path(tmp_path: Path, part: str) -> None:
+    root = made(tmp_path / "p", None, x_md="x")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere.json").write_text("{}")
+    (root / part).parent.mkdir(exist_ok=True)
+    (root / part).symlink_to(tmp_path / ("elsewhere.json" if part.endswith(".json") else "elsewhere"))
+    with pytest.raises(PluginError, match=rf"^{root}/{part} is a link that leads out of the plugin$"):
+        read_plugin(str(root))
+
+
+def test_a_link_between_folders_of_a_plugin_is_named_by_the_line_that_names_it(store: Plugins, tmp_path: Path) -> None:
+    root = made(tmp_path / "p", {"name": "p", "commands": ["./linked/x.md"]}, real__x_md="x")
+    (root / "linked").symlink_to(root / "real")
+    words = r"plugin\.json:1: commands: './linked/x.md' goes through a link; a plugin may not hold links to folders$"
+    with pytest.raises(PluginError, match=words):
+        store.stage(str(root), cwd="/")
+
+
+def test_what_other_programs_use_of_a_plugin_and_we_do_not_is_named_with_its_line(
+    store: Plugins, tmp_path: Path
+) -> None:
+    root = made(tmp_path / "p", {}, commands__x_md="x", **{".lsp_json": "{}"})
+    manifest = {"name": "p", "lspServers": {"go": {"command": "gopls"}}, "dependencies": ["q"], "keywords": ["k"]}
+    (root / ".claude-plugin" / "plugin.json").write_text(json.dumps(manifest, indent=1))
+    store.accept(store.stage(str(root), cwd="/"))
+    (plugin,), notices = store.active()
+    assert notices == [], "nobody is warned of it at every start"
+    assert [each.partition(" is ignored: ")[0] for each in problems_of(plugin)] == [
+        ".claude-plugin/plugin.json:3: lspServers",
+        ".claude-plugin/plugin.json:8: dependencies",
+        ".lsp.json",
+    ]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"name": "../x"}', '{"name": "a b"}'])
@@ -163,6 +298,16 @@ def test_a_copy_that_was_changed_by_others_is_not_used_and_told(store: Plugins, 
     assert plugins == []
     assert "commands/x.md" in str(notice)
     assert "assent plugin update tools" in str(notice)
+
+
+def test_a_change_that_keeps_size_and_time_is_noticed_too(store: Plugins, tmp_path: Path) -> None:
+    installed = store.accept(store.stage(str(full(tmp_path / "src")), cwd="/"))
+    assert len(store.active()[0]) == 1
+    file = Path(store.root(installed), "commands", "x.md")
+    status = file.stat()
+    file.write_bytes(b"!" * status.st_size)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert store.active()[0] == []
 
 
 def test_a_plugin_can_be_switched_off_and_removed(store: Plugins, tmp_path: Path) -> None:
@@ -231,6 +376,8 @@ def test_a_marketplace_offers_its_plugins_by_name(store: Plugins, tmp_path: Path
             {"name": "a", "source": "./plugins/a", "description": "said by the market"},
             {"name": "b", "source": "b"},
             {"name": "n", "source": {"source": "npm", "package": "x"}},
+            {"name": "z", "source": {"source": "archive", "url": "https://example.org/p.zip", "sha256": "0"}},
+            {"name": "c", "source": {"source": "command", "command": "touch made", "mode": "copy"}},
             {"name": "bad", "source": "../out"},
         ],
     )
@@ -239,11 +386,38 @@ def test_a_marketplace_offers_its_plugins_by_name(store: Plugins, tmp_path: Path
     first = store.stage(f"a@{folder}", cwd="/")
     assert (first.plugin.name, first.plugin.description) == ("a", "said by the market")
     assert store.stage(f"b@{folder}", cwd="/").plugin.version == "3"
-    for name, words in [("n", "only folders and git"), ("bad", "leads out"), ("zzz", "has no plugin 'zzz'")]:
+    for name, kind in [("n", "npm"), ("z", "archive"), ("c", "command")]:
+        words = rf"marketplace\.json:1: {name} comes from '{kind}'; only folders and git .* `assent plugin add FOLDER`"
+        with pytest.raises(PluginError, match=words):
+            store.stage(f"{name}@{folder}", cwd=str(tmp_path))
+    assert not list(tmp_path.rglob("made"))
+    market_file = folder / ".claude-plugin" / "marketplace.json"
+    bad = rf"{market_file}:1: plugins\[5\]\.source: './plugins/\.\./out' leads out"
+    for name, words in [("bad", bad), ("zzz", "has no plugin 'zzz'")]:
         with pytest.raises(PluginError, match=words):
             store.stage(f"{name}@{folder}", cwd="/")
-    with pytest.raises(PluginError, match="marketplace of 4 plugins"):
+    with pytest.raises(PluginError, match="marketplace of 6 plugins"):
         store.stage(str(folder), cwd="/")
+
+
+@pytest.mark.parametrize("by_git", [False, True])
+def test_a_path_that_a_marketplace_names_is_told_with_the_line_of_the_marketplace(
+    store: Plugins, tmp_path: Path, by_git: bool
+) -> None:
+    folder = tmp_path / "m"
+    made(folder / "a", None, commands__x_md="x")
+    (folder / ".claude-plugin").mkdir()
+    said = {"plugins": [{"name": "z", "agents": "../out"}, {"name": "a", "source": "./a", "agents": "../out"}]}
+    (folder / ".claude-plugin" / "marketplace.json").write_text(json.dumps(said, indent=1))
+    source = str(folder)
+    if by_git:
+        git(folder, "init")
+        git(folder, "add", ".")
+        git(folder, "commit", "-m", "one")
+        source = f"file://{folder}"
+    words = rf"^{source}/\.claude-plugin/marketplace\.json:10: plugins\[1\]\.agents: '\.\./out' leads out"
+    with pytest.raises(PluginError, match=words):
+        store.stage(f"a@{source}", cwd="/")
 
 
 def test_a_plugin_of_a_marketplace_can_be_updated_by_its_name(store: Plugins, tmp_path: Path) -> None:
@@ -254,6 +428,22 @@ def test_a_plugin_of_a_marketplace_can_be_updated_by_its_name(store: Plugins, tm
     assert [change.path for change in store.stage_update("a").changes] == ["commands/x.md"]
 
 
+def test_two_plugins_of_one_name_are_both_installed_and_both_work(store: Plugins, tmp_path: Path) -> None:
+    for place, said in (("one", "first"), ("two", "second")):
+        made(tmp_path / place / "tools", {"name": "tools"}, commands__x_md=said)
+        store.accept(store.stage(str(tmp_path / place / "tools"), cwd="/"))
+    assert [each.name for each in store.installed()] == ["tools", "tools-2"]
+    active, notices = store.active()
+    assert [plugin.name for plugin in active] == ["tools", "tools-2"] and notices == []
+    assert {place.plugin for plugin in active for place in plugin.places} == {"tools", "tools-2"}
+    (tmp_path / "two/tools/commands/x.md").write_text("third")
+    assert [change.path for change in store.stage_update("tools-2").changes] == ["commands/x.md"]
+    again = store.stage(str(tmp_path / "one/tools"), cwd="/")
+    assert (again.plugin.name, again.replaces and again.replaces.name) == ("tools", "tools")
+    store.remove("tools")
+    assert [each.name for each in store.installed()] == ["tools-2"] and store.active()[1] == []
+
+
 @pytest.mark.parametrize(
     ("text", "location"),
     [
@@ -261,6 +451,9 @@ def test_a_plugin_of_a_marketplace_can_be_updated_by_its_name(store: Plugins, tm
         ("https://example.org/r.git#v1", "https://example.org/r.git"),
         ("git@example.org:r.git", "git@example.org:r.git"),
         ("x@owner/repo", "https://github.com/owner/repo.git"),
+        ("x@https://example.org/r.git#v1", "https://example.org/r.git"),
+        ("x@file:///r.git", "file:///r.git"),
+        ("x@git@example.org:r.git", "git@example.org:r.git"),
     ],
 )
 def test_addresses_are_recognised(text: str, location: str) -> None:
@@ -277,3 +470,30 @@ def test_odd_things_where_the_list_should_be_mean_that_nothing_is_installed(tmp_
     (tmp_path / "store").mkdir()
     put("directory", tmp_path / "store" / "installed.json")
     assert Plugins(tmp_path / "store", write=write).installed() == []
+
+
+def test_what_a_plugin_would_run_is_told_whole_before_it_is_accepted(store: Plugins, tmp_path: Path) -> None:
+    server = {"command": "node", "args": ["s.js"], "env": {"NODE_OPTIONS": "--require ./other.js"}, "cwd": "/tmp"}
+    helped = {"type": "http", "url": "https://x.example/mcp", "headersHelper": "sh -c other"}
+    root = made(tmp_path / "src", {"name": "tools", "mcpServers": {"s": server, "h": helped}})
+    for place, text in (
+        (
+            "skills/quiet/SKILL.md",
+            "---\nname: quiet\ndescription: d\nallowed-tools: Bash(make:*)\n---\n!`touch here`\n",
+        ),
+        (
+            "commands/go.md",
+            '---\ndescription: d\nhooks: {"Stop": [{"hooks": [{"command": "touch there"}]}]}\n---\nGo.\n',
+        ),
+        ("skills/words/SKILL.md", "---\nname: words\ndescription: only says something\n---\nSay it.\n"),
+    ):
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).write_text(text)
+    told = store.stage(str(root), cwd="/").brings()
+    assert told == [
+        'MCP server s: node s.js (env: {"NODE_OPTIONS":"--require ./other.js"}) (cwd: "/tmp")',
+        'MCP server h: https://x.example/mcp (headersHelper: "sh -c other")',
+        'command tools:go hooks {"Stop":[{"hooks":[{"command":"touch there"}]}]}',
+        "skill tools:quiet runs touch here",
+        "skill tools:quiet allows Bash(make:*) while it is in use",
+    ]

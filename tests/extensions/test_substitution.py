@@ -21,8 +21,12 @@ def expanded(text: str, arguments: str, *, names: Sequence[str] = (), first: int
         ("fix $ARGUMENTS now", "a b", "fix a b now"),
         ("fix $0 then $1", "'a b' c", "fix a b then c"),
         ("fix $ARGUMENTS[1]", "a b", "fix b"),
-        ("fix $5", "a", "fix"),
+        ("it costs $5 or $ARGUMENTS[7]", "a", "it costs $5 or $ARGUMENTS[7]\n\nARGUMENTS: a"),
+        ("fix $0, not $1", "a", "fix a, not $1"),
+        ("$file, then $0", "", ", then $0"),
         ("costs \\$1 and $0", "x", "costs $1 and x"),
+        ("\\$ARGUMENTS, \\$file and \\$HOME", "a", "$ARGUMENTS, $file and \\$HOME\n\nARGUMENTS: a"),
+        ("\\\\$0 and \\${CLAUDE_SKILL_DIR}", "a", "\\\\a and \\/skills/x"),
         ("run ${CLAUDE_SKILL_DIR}/go ${UNKNOWN}", "", "run /skills/x/go ${UNKNOWN}"),
         ("$file in $other", "a.py", "a.py in $other"),
         ("no place", "a b", "no place\n\nARGUMENTS: a b"),
@@ -37,6 +41,7 @@ def test_arguments_go_where_the_text_wants_them(text: str, arguments: str, expec
 
 def test_opencode_counts_arguments_from_one() -> None:
     assert expanded("fix $1", "a b", first=1) == "fix a"
+    assert expanded("fix $1 and $2", "a", first=1) == "fix a and"
 
 
 def test_commands_are_found_at_the_start_of_a_line_after_a_space_and_in_blocks() -> None:

@@ -95,7 +95,8 @@ async def test_an_edit_of_an_earlier_version_can_be_taken_back(version: str, tmp
         prompt = next(m for m in attached["messages"] if "fix the typo" in json.dumps(m["content"]))
         rewind = {"sessionId": session, "messageId": prompt["id"], "restore": "both"}
         done = await client.request("assent/session/rewind", rewind)
-        assert [Path(file["path"]).name for file in done["files"]] == ["greeter.py"]
+        made = ["made.txt"] if version != "0.1" else []  # 0.1 did not follow commands
+        assert [Path(file["path"]).name for file in done["files"]] == ["greeter.py", *made]
         assert "Helo" in greeter.read_text()
         await client.stop()
         await client.close()

@@ -1,6 +1,7 @@
 """Questions to people over the wire: asked, answered, withdrawn, re-sent, and put in plain LSP where need be."""
 
 import asyncio
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,48 @@ async def test_an_ask_carries_what_is_to_be_judged_and_an_allow_lets_it_run(
     ]
     order = ["permissionPending", "assent/permission/ask", "permissionResolved", "toolStarted", "turnFinished"]
     assert [kind for kind in kinds if kind in order] == order
+
+
+async def test_one_answer_keeps_a_rule_for_each_command_of_a_line(
+    client: Client, api: FakeApi, workspace: Path
+) -> None:
+    session = await new(client)
+    for first, second in (("one", "two"), ("three", "four")):
+        api.reply(tool("Bash", command=f"touch made/{first} && mkdir made/{second}"))
+    api.reply(text("Done."))
+    asks: list[Json] = []
+
+    def always(params: Json) -> Json:
+        asks.append(params)
+        suggestion = params["suggestions"][0]
+        return {"decision": "allow", "scope": suggestion["scope"], "rules": suggestion["rules"]}
+
+    (workspace / "made").mkdir()
+    client.answers["assent/permission/ask"] = always
+    await finished(begin(client, session))
+    assert sorted(path.name for path in (workspace / "made").iterdir()) == ["four", "one", "three", "two"]
+    [ask] = asks  # the second line is covered
+    assert ask["suggestions"][0]["rules"] == ["Bash(touch:*)", "Bash(mkdir:*)"]
+    assert ask["suggestions"][0]["display"] == "Bash(touch:*) and Bash(mkdir:*)"
+    shutil.rmtree(workspace / "made")
+
+
+async def test_of_several_rules_a_wrong_one_keeps_them_all_from_being_saved(
+    client: Client, api: FakeApi, workspace: Path
+) -> None:
+    session = await new(client)
+    api.reply(tool("Bash", command="touch made.txt"))
+    api.reply(tool("Bash", command="touch made.txt"))
+    api.reply(text("Done."))
+    start = len(client.heard)
+    answer = {"decision": "allow", "scope": "session", "rules": ["Bash(touch:*)", "Bash("]}
+    client.answers["assent/permission/ask"] = lambda params: answer
+    await finished(begin(client, session))
+    asks = [m for m in client.heard[start:] if m.get("method") == "assent/permission/ask"]
+    assert len(asks) == 2
+    notices = [m["params"]["event"] for m in client.heard[start:] if m.get("method") == "assent/session/event"]
+    assert any("is not a rule" in event["text"] for event in notices if event["type"] == "notice")
+    (workspace / "made.txt").unlink()
 
 
 @pytest.mark.parametrize(

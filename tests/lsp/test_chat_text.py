@@ -2,7 +2,7 @@
 
 import pytest
 
-from assent.lsp import chat_text
+from assent.lsp.chat import chat_text
 from assent.types.blocks import Json
 
 

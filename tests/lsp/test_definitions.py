@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from assent.extensions.plugins.store import Plugins
+from assent.storage.files import write_atomically
 from fakeapi import FakeApi, text
 from lspclient import Connect
 
@@ -68,4 +70,34 @@ async def test_rules_are_listed_and_edited_over_the_wire(connect: Connect, place
     assert row == {"rule": "Bash(git push:*)", "behaviour": "deny", "scope": "local", "file": file}
     gone = {"cwd": str(folder), "remove": [{"rule": row["rule"], "behaviour": "deny", "file": file}]}
     assert (await client.request("assent/permission/editRules", gone))["rules"] == []
+    await client.stop()
+
+
+async def test_agents_of_every_source_are_listed_with_their_files_and_broken_ones_with_the_reason(
+    connect: Connect, place: Path
+) -> None:
+    folder, home = place / "agents", place / "agents-home"
+    mine = put(folder / ".claude/agents/mine.md", "---\nname: mine\ndescription: of the project\n---\nx")
+    own = put(home / ".claude/agents/own.md", "---\nname: own\ndescription: of the user\n---\nx")
+    other = put(home / ".copilot/agents/other.agent.md", "---\ndescription: of Copilot\nhandoffs: [own]\n---\nx")
+    bad = put(home / ".claude/agents/bad.md", "---\nname: bad\n---\nx")
+    put(home / ".claude/skills/bad/SKILL.md", "no description")
+    plugin = put(place / "agents-plugin/tools/agents/helper.md", "---\nname: helper\ndescription: d\n---\nx").parents[1]
+    store = Plugins(home / "data/assent/plugins", write=write_atomically)
+    copy = store.root(store.accept(store.stage(str(plugin), cwd="/")))
+    client = await connect(assent={"client": {}}, root=folder, home=home)
+    answer = await client.request("assent/agent/list", {"cwd": str(folder)})
+    rows = {row["name"]: row for row in answer["definitions"]}
+    assert {name: row["source"] for name, row in rows.items()} == {
+        "mine": str(mine),
+        "own": str(own),
+        "other": str(other),
+        "tools:helper": f"plugin tools: {copy}/agents/helper.md",
+        "general-purpose": "built-in",
+        "explore": "built-in",
+    }
+    assert rows["mine"]["withheld"] == "this folder is not trusted"
+    assert [text.partition(":")[0] for text in rows["other"]["ignored"]] == ["handoffs is ignored"]
+    (problem,) = answer["problems"]
+    assert problem.startswith(f"{bad}:1: has no description")
     await client.stop()

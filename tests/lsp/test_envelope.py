@@ -9,6 +9,7 @@ from assent.lsp.rpc import envelope
 from assent.lsp.rpc.envelope import Malformed, Notification, Request, Response
 from assent.lsp.rpc.framing import Fault
 from assent.types.errors import ProtocolError
+from assent.wire.shapes import CommandPart, ShellCommand
 
 
 def one(value: Any) -> envelope.Message:
@@ -94,6 +95,15 @@ def test_half_a_surrogate_pair_becomes_one_replacement_character() -> None:
 def test_text_that_is_not_unicode_can_still_be_written() -> None:
     body = envelope.result_body(1, {"text": "a\ud800b", "n": float("nan")})
     assert json.loads(body)["result"] == {"text": "a\ufffdb", "n": None}
+
+
+def test_a_structure_with_text_that_is_not_unicode_is_written_field_by_field() -> None:
+    command = ShellCommand("echo \udcff", [CommandPart(["echo", "\udcff"], "ask")])
+    body = envelope.request_body("r1", "assent/permission/ask", {"command": command})
+    assert json.loads(body)["params"]["command"] == {
+        "text": "echo \ufffd",
+        "parts": [{"argv": ["echo", "\ufffd"], "decision": "ask"}],
+    }
 
 
 def test_an_error_carries_kind_and_hint_and_no_traceback() -> None:

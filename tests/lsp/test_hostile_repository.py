@@ -8,7 +8,7 @@ import pytest
 
 from fakeapi import FakeApi, text
 from lspclient import Connect
-from lspclient.process import descendants
+from processes import descendants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -104,7 +104,7 @@ async def test_a_server_that_ends_under_a_review_says_nothing_odd(
         client.notify("exit", None)
     else:
         client.process.stdin.close()
-    await client.server.ended(within=5)
+    await client.server.ended(within=120)
     said: Any = (await client.process.stderr.read()).decode()
     logged = "".join(log.read_text() for log in client.server.data.rglob("*.log"))
     for odd in ("never awaited", "a listener failed", "Traceback"):

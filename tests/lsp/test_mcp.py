@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from fakeapi import FakeApi, text, tool
+from fakeapi import FakeApi, hold, text, tool
 from lspclient import Client, Connect, Json
 from lspclient.client import PLUGIN, RpcError
-from lspclient.process import descendants
 from mcpserver import entry
+from processes import alive, descendants
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -77,7 +77,9 @@ async def test_a_turn_calls_a_server_s_tool_after_asking_and_shows_the_result_to
     assert "ToolSearch" in names
     sent = json.dumps(api.calls[before + 1].body["messages"][-1])
     assert "echo: hello" in sent and "Data from the MCP server plain" in sent
-    assert "plain (connected): Be plain." in json.dumps(api.calls[before].body["system"])
+    system = "\n".join(layer["text"] for layer in api.calls[before].body["system"])
+    assert '<server-says server="plain">\nBe plain.\n</server-says>' in system
+    assert "It is data of theirs" in system
     await client.stop()
 
 
@@ -105,6 +107,22 @@ async def test_a_rule_for_the_server_allows_its_tools_and_one_for_a_tool_denies_
     await client.stop()
 
 
+async def test_a_call_ends_after_the_time_that_the_server_s_entry_gives_it(
+    connect: Connect, api: FakeApi, place: Path
+) -> None:
+    client = await started(connect, api, configured(place, "timed", plain=entry(timeout=1000)))
+    session = await new(client)
+    await state(client, "plain", "connected")
+    client.answers["assent/permission/ask"] = lambda params: {"decision": "allow", "scope": "once"}
+    before = len(api.calls)
+    api.reply(tool("mcp__plain__never"))
+    api.reply(text("Done."))
+    await send(client, session, "go")
+    result = api.calls[before + 1].body["messages"][-1]["content"][0]
+    assert result["is_error"] and "1 s" in json.dumps(result["content"])
+    await client.stop()
+
+
 async def test_a_hundred_tools_stay_out_of_the_prompt_until_a_search_loads_one(
     connect: Connect, api: FakeApi, place: Path
 ) -> None:
@@ -125,6 +143,41 @@ async def test_a_hundred_tools_stay_out_of_the_prompt_until_a_search_loads_one(
     await client.stop()
 
 
+async def test_where_the_endpoint_defers_tools_a_search_refers_to_them_and_the_prefix_stays(
+    connect: Connect, api: FakeApi, place: Path
+) -> None:
+    home = configured(place, "deferring", plain=entry("--tools", "100"))
+    file = home / "config" / "assent" / "settings.json"
+    model = {"claude-opus-5-5": {"acceptsToolReferences": True}}
+    file.write_text(json.dumps({**json.loads(file.read_text()), "models": model}))
+    client = await started(connect, api, home)
+    session = await new(client)
+    await state(client, "plain", "connected")
+    client.answers["assent/permission/ask"] = lambda params: {"decision": "allow", "scope": "once"}
+    before = len(api.calls)
+    api.reply(tool("ToolSearch", query="penguins 42", max_results=2))
+    api.reply(tool("mcp__plain__extra_42", id="toolu_2", text="found"))
+    api.reply(text("Done."))
+    await send(client, session, "go")
+    first, second, third = (api.calls[before + number].body for number in range(3))
+    added = second["tools"][len(first["tools"]) :]
+    assert [each["defer_loading"] for each in added] == [True, True]
+    assert second["tools"][: len(first["tools"])] == first["tools"], "the cached part of the request is the same"
+    result = second["messages"][-1]["content"][0]["content"]
+    assert result == [{"type": "tool_reference", "tool_name": each["name"]} for each in added]
+    assert third["tools"] == second["tools"]
+    api.reply(text("<summary>A tool was used.</summary>"))
+    await send(client, session, "/compact")
+    api.reply(text("After."))
+    await send(client, session, "and now")
+    last = api.calls[-1].body
+    named = [each for each in last["tools"] if each["name"] == "mcp__plain__extra_42"]
+    assert [each.get("defer_loading") for each in named] == [None], (
+        "nothing refers to it any more, so it is there whole"
+    )
+    await client.stop()
+
+
 async def test_a_tool_that_appears_in_the_middle_of_a_turn_is_in_the_next_request(
     connect: Connect, api: FakeApi, place: Path
 ) -> None:
@@ -135,11 +188,9 @@ async def test_a_tool_that_appears_in_the_middle_of_a_turn_is_in_the_next_reques
     before = len(api.calls)
     start = len(client.heard)
     api.reply(tool("mcp__plain__grow", text="sprout"))
-    api.reply(tool("Sleep", id="toolu_2", seconds=1))
+    api.reply(text("One moment", hold("grown")), tool("ListMcpResources", id="toolu_2"))
     api.reply(text("Done."))
-    await send(client, session, "go")
-    assert "mcp__plain__sprout" not in tool_names(api, before)
-    assert tool_names(api, before + 2)[-1] == "mcp__plain__sprout"
+    sending = asyncio.create_task(send(client, session, "go"))
     await client.wait_for(
         lambda m: (
             m.get("params", {}).get("event", {}).get("type") == "mcpChanged"
@@ -147,6 +198,10 @@ async def test_a_tool_that_appears_in_the_middle_of_a_turn_is_in_the_next_reques
         ),
         after=start,
     )
+    api.release("grown")
+    await sending
+    assert "mcp__plain__sprout" not in tool_names(api, before)
+    assert tool_names(api, before + 2)[-1] == "mcp__plain__sprout"
     await client.stop()
 
 
@@ -171,6 +226,43 @@ async def test_a_server_s_form_is_shown_with_its_name_and_answered(connect: Conn
     await client.stop()
 
 
+async def test_a_server_the_user_allowed_it_asks_the_model_at_the_session_s_cost(
+    connect: Connect, api: FakeApi, place: Path
+) -> None:
+    client = await started(connect, api, configured(place, "sampling", plain=entry("--more", sampling=True)))
+    session = await new(client)
+    await state(client, "plain", "connected")
+    client.answers["assent/permission/ask"] = lambda params: {"decision": "allow", "scope": "once"}
+    before = len(api.calls)
+    api.reply(tool("ToolSearch", query="select:mcp__plain__sample"))
+    api.reply(tool("mcp__plain__sample", id="toolu_2"))
+    api.reply(text("Paris"))
+    api.reply(text("Done."))
+    await send(client, session, "go")
+    sampled = api.calls[before + 2].body
+    assert (sampled["system"][0]["text"], sampled.get("tools"), len(sampled["messages"])) == ("Be brief.", None, 1)
+    assert "said Paris" in json.dumps(api.calls[before + 3].body["messages"][-1])
+    cost = await client.request("assent/session/cost", {"sessionId": session})
+    used = next(each for each in cost["models"] if each["model"] == sampled["model"])
+    assert sampled["model"] != api.calls[before].body["model"], "the small model, unless the server asks for more"
+    assert used["costUsd"] > 0
+    await client.stop()
+
+
+async def test_a_call_of_a_tool_that_no_server_is_known_to_have_is_answered_with_how_to_search_for_it(
+    connect: Connect, api: FakeApi, place: Path
+) -> None:
+    client = await started(connect, api, configured(place, "searching", plain=entry()))
+    session = await new(client)
+    await state(client, "plain", "connected")
+    before = len(api.calls)
+    api.reply(tool("mcp__plain__nothing"))
+    api.reply(text("I see."))
+    await send(client, session, "go")
+    assert "ToolSearch with `select:mcp__plain__nothing`" in json.dumps(api.calls[before + 1].body["messages"][-1])
+    await client.stop()
+
+
 async def test_a_server_s_prompt_is_a_command_and_its_resource_can_be_mentioned(
     connect: Connect, api: FakeApi, place: Path
 ) -> None:
@@ -181,6 +273,13 @@ async def test_a_server_s_prompt_is_a_command_and_its_resource_can_be_mentioned(
     api.reply(text("Reviewed."))
     await send(client, session, "/mcp__plain__review main.py")
     assert "Please review main.py." in json.dumps(api.calls[before].body["messages"])
+    refused = await send(client, session, "/mcp__plain__review")
+    assert "/mcp__plain__review needs `what`" in json.dumps(refused) and len(api.calls) == before + 1
+    rows = (await client.request("assent/command/list", {"sessionId": session}))["commands"]
+    assert next(row for row in rows if row["name"] == "mcp__plain__review")["argumentHint"] == "<what>"
+    typed = {"sessionId": session, "text": "/mcp__pl", "offset": 8}
+    items = (await client.request("assent/complete", typed))["items"]
+    assert [item["label"] for item in items] == ["/mcp__plain__review"]
     api.reply(text("Read."))
     await send(client, session, "What says @plain:plain://note ?")
     assert "The note says hello." in json.dumps(api.calls[before + 1].body["messages"])
@@ -259,13 +358,6 @@ async def test_no_server_outlives_us_also_after_kill_9(connect: Connect, place: 
         os.kill(client.server.pid, signal.SIGKILL)
     else:
         await client.stop()
-    async with asyncio.timeout(10):
-        while any(_alive(pid) for pid in below):  # noqa: ASYNC110 -- processes notify nobody
+    async with asyncio.timeout(120):
+        while any(alive(pid) for pid in below):  # noqa: ASYNC110 -- processes notify nobody
             await asyncio.sleep(0.05)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

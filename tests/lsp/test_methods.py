@@ -135,7 +135,7 @@ async def test_cancelling_a_waiting_send_answers_an_aborted_result(client: Clien
     number, answer = client.start_request("assent/session/send", {"sessionId": session, "prompt": "go", "wait": True})
     await api.reached("cancel me")
     client.notify("$/cancelRequest", {"id": number})
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         result = (await answer)["result"]
     assert (result["subtype"], result["terminal"]) == ("error_during_execution", "aborted_streaming")
     api.release("cancel me")
@@ -190,7 +190,7 @@ async def test_a_tool_run_reports_progress_and_can_be_cancelled(client: Client) 
     assert begun["params"]["token"] == "tok"
     client.notify("$/cancelRequest", {"id": number})
     with pytest.raises(RpcError) as caught:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await answer
     assert (caught.value.code, caught.value.kind) == (-32800, "cancelled")
 

@@ -36,7 +36,7 @@ async def test_a_session_opens_and_answers_and_tells_every_file_it_did_not_read(
         put(kind, folder / name)
     (folder / "note.txt").write_text("a needle\n")
     await client.initialize(folder, assent={"client": PLUGIN, "trusted": trusted})
-    opened = await client.request("assent/session/new", {"cwd": str(folder)}, timeout=20)
+    opened = await client.request("assent/session/new", {"cwd": str(folder)}, timeout=120)
     send = {"sessionId": opened["sessionId"], "prompt": "read note.txt", "wait": True}
     answer = await client.request("assent/session/send", send, timeout=60)
     assert answer["result"]["terminal"] == "completed"

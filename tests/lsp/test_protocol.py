@@ -45,6 +45,7 @@ EVENTS = [
     "editMoved",
     "reviewPending",
     "todos",
+    "tasks",
     "planProposed",
     "hook",
     "snipped",
@@ -63,6 +64,10 @@ EVENTS = [
 ]
 
 REQUESTS = [
+    "credentials/check",
+    "mcp/show",
+    "mcp/signOut",
+    "model/list",
     "session/new",
     "session/send",
     "session/interrupt",
@@ -81,6 +86,7 @@ REQUESTS = [
     "session/cost",
     "session/retry",
     "session/snip",
+    "session/trace",
     "session/unsnip",
     "session/roster",
     "tool/list",
@@ -103,6 +109,7 @@ REQUESTS = [
     "mcp/approve",
     "agent/list",
     "agent/stop",
+    "agent/read",
     "hook/list",
     "hook/log",
     "skill/list",
@@ -117,7 +124,7 @@ REQUESTS = [
     "settings/set",
 ]
 
-NOTIFICATIONS = ["session/event", "withdrawn", "status", "roster"]
+NOTIFICATIONS = ["missed", "session/event", "withdrawn", "status", "roster"]
 SERVER_REQUESTS = ["permission/ask", "elicit", "editor/query", "editor/save"]
 
 

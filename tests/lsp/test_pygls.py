@@ -18,7 +18,7 @@ from pygls.protocol import LanguageServerProtocol
 from assent.lsp import features
 from assent.lsp.base import BaseServer
 from assent.lsp.capabilities import initialize_result
-from assent.lsp.client import Client
+from assent.lsp.client import ConnectedClient
 from assent.lsp.protocol import AssentProtocol
 from assent.lsp.registry import server as table
 from assent.lsp.rpc import envelope
@@ -58,7 +58,7 @@ def made() -> tuple[AssentServer, list[Json]]:
     sent: list[Json] = []
     early = BaseServer.__new__(BaseServer)
     early.peer = Peer(lambda body, _urgent: sent.append(orjson.loads(body)))
-    early.client = Client({"capabilities": {"general": {"positionEncodings": ["utf-8"]}}})
+    early.client = ConnectedClient({"capabilities": {"general": {"positionEncodings": ["utf-8"]}}})
     return AssentServer(early), sent
 
 
@@ -141,7 +141,7 @@ async def test_the_typed_client_api_works_over_our_peer() -> None:
     server.protocol.handle_message(
         server.protocol.structure_message({"jsonrpc": "2.0", "id": sent[0]["id"], "result": {"title": "Yes"}})
     )
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         assert await asking == types.MessageActionItem(title="Yes")
     server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message="Hi"))
     assert sent[1] == {"jsonrpc": "2.0", "method": "window/showMessage", "params": {"type": 3, "message": "Hi"}}
@@ -153,7 +153,7 @@ async def test_a_request_through_pygls_fails_with_the_error_of_the_client() -> N
     await asyncio.sleep(0)
     error = {"code": -32601, "message": "no such method"}
     server.protocol.handle_message(envelope.message({"jsonrpc": "2.0", "id": sent[0]["id"], "error": error}))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         with pytest.raises(RemoteError, match="no such method"):
             await asyncio.wrap_future(answer)
 
@@ -173,7 +173,7 @@ async def test_a_handler_may_answer_lsprotocol_types_or_plain_json() -> None:
     for number, params in ((1, where), (2, {})):
         request = {"jsonrpc": "2.0", "id": number, "method": "textDocument/hover", "params": params}
         server.protocol.handle_message(server.protocol.structure_message(request))
-    await asyncio.wait(asyncio.all_tasks() - {cast("asyncio.Task[Any]", asyncio.current_task())}, timeout=5)
+    await asyncio.wait(asyncio.all_tasks() - {cast("asyncio.Task[Any]", asyncio.current_task())}, timeout=120)
     answers = {message["id"]: message for message in sent}
     assert answers[1]["result"] == {"contents": "typed"}
     assert answers[2]["error"]["data"]["kind"] == "invalidParams"

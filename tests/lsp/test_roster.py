@@ -2,11 +2,10 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from lspclient import Connect, RpcError
+from lspclient import Connect, Json, RpcError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -19,13 +18,14 @@ async def test_an_ask_is_listed_and_answered_from_the_roster(connect: Connect, w
         "assent/session/send", {"sessionId": session, "prompt": "run `touch made`", "wait": True}
     )[1]
 
-    def waiting(message: dict[str, Any]) -> bool:
-        params: dict[str, Any] = message.get("params") or {}
-        return message.get("method") == "assent/roster" and any(entry["asks"] for entry in params["sessions"])
+    def told() -> list[Json]:
+        """The newest roster that was sent by itself."""
+        rosters = [message["params"] for message in client.heard if message.get("method") == "assent/roster"]
+        return rosters[-1]["sessions"] if rosters else []
 
-    told = (await client.wait_for(waiting))["params"]["sessions"]
+    await client.until(lambda: any(entry["state"] == "waiting" and entry["asks"] for entry in told()))
     listed = (await client.request("assent/session/roster", {}))["sessions"]
-    assert listed == told
+    await client.until(lambda: told() == listed)
     (entry,) = listed
     (ask,) = entry["asks"]
     assert (entry["sessionId"], entry["title"], entry["state"], entry["clients"]) == (session, "Files", "waiting", 1)

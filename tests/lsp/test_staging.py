@@ -26,7 +26,7 @@ async def test_a_waiting_send_that_began_before_pygls_was_loaded_is_cancelled_af
     assert await client.request("textDocument/hover", place_of) is None  # answered by the second stage
     assert not answer.done()
     client.notify("$/cancelRequest", {"id": number})
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         result = (await answer)["result"]
     assert result["terminal"] == "aborted_streaming"
     api.release("hand over")

@@ -166,7 +166,7 @@ async def test_a_project_s_mcp_servers_are_listed_once_it_is_trusted_and_wait_fo
     client.answers["window/showMessageRequest"] = lambda params: None
     status = await client.wait_notification("assent/status")
     assert ".mcp.json: mcpServers (files)" in status["trust"][0]["withheld"]
-    assert await client.request("assent/mcp/list", {}) == {"servers": []}
+    assert await client.request("assent/mcp/list", {}) == {"servers": [], "withheld": 1}
     await trust(client, folder)
     known = [{"name": "files", "status": "needsApproval"}]
     listed = (await client.request("assent/mcp/list", {}))["servers"]

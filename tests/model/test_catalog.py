@@ -88,3 +88,26 @@ def test_fast_answers_and_cache_writes_that_live_an_hour_cost_more() -> None:
     written = Usage(cache_creation_input_tokens=10**6)
     assert catalog.cost("claude-opus-5-5", Usage(output_tokens=10**6), fast=True) == pytest.approx(40.0)
     assert catalog.cost("claude-opus-5-5", written, hour_writes=10**6) == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("sonnet", catalog.ALIASES["sonnet"]),
+        ("Opus", catalog.ALIASES["opus"]),
+        ("opus[1m]", catalog.ALIASES["opus"]),
+        ("opusplan", catalog.ALIASES["opus"]),
+        ("claude-sonnet-4-5", "claude-sonnet-4-5"),
+        ("claude-haiku-4-5-20251001", "claude-haiku-4-5-20251001"),
+        ("anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"),
+        ("us.anthropic.claude-opus-4-1-v1:0", "us.anthropic.claude-opus-4-1-v1:0"),
+        ("Claude Sonnet 4.5 (copilot)", catalog.ALIASES["sonnet"]),
+        ("Claude Haiku 4.5", catalog.ALIASES["haiku"]),
+        ("GPT-4o", None),
+        ("Gemini 2.5 Pro (copilot)", None),
+        ("openai/gpt-5", None),
+        ("", None),
+    ],
+)
+def test_models_are_named_as_files_of_other_tools_name_them(name: str, model: str | None) -> None:
+    assert catalog.written_elsewhere(name) == model

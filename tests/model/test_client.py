@@ -11,7 +11,7 @@ import pytest
 from anyio import fail_after
 
 from assent.model.client import ModelClient, ModelSettings, make_call_model
-from assent.model.transport import Endpoint
+from assent.model.http_transport import Endpoint
 from assent.types.errors import (
     FallbackTriggered,
     MediaTooLarge,

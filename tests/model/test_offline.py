@@ -27,7 +27,7 @@ from assent.model.offline.wishes import (
     Unknown,
     Wish,
 )
-from assent.tools.registry import builtin_tools
+from assent.tools.builtin import builtin_tools
 from assent.types.blocks import Json
 from assent.types.messages import (
     AssistantFinal,
@@ -162,12 +162,11 @@ class Project:
         return "Created", False
 
     def grep(self, input: Json) -> tuple[str, bool]:
-        files = [self.folder / input["path"]] if "path" in input else sorted(self.folder.iterdir())
+        files = [input["path"]] if "path" in input else self.names()
         found = [
-            (path.name, number, line)
-            for path in files
-            if path.is_file()
-            for number, line in enumerate(path.read_text().splitlines(), 1)
+            (name, number, line)
+            for name in files
+            for number, line in enumerate((self.folder / name).read_text().splitlines(), 1)
             if re.search(input["pattern"], line)
         ]
         if not found:
@@ -176,8 +175,11 @@ class Project:
             return "\n".join(f"{name}:{number}:{line}" for name, number, line in found), False
         return "\n".join(dict.fromkeys(name for name, _, _ in found)), False
 
+    def names(self) -> list[str]:
+        return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file())
+
     def glob(self, input: Json) -> tuple[str, bool]:
-        names = sorted(path.name for path in self.folder.iterdir())
+        names = self.names()
         wanted = names if "{" in input["pattern"] else [name for name in names if name == input["pattern"]]
         return "\n".join(wanted) or f"No files match {input['pattern']} in {self.folder}", False
 
@@ -233,6 +235,20 @@ async def test_it_tells_of_failing_tests(project: Project) -> None:
     told = await project.ask("run the tests")
     assert "`make test` did not succeed" in told
     assert "AssertionError" in told
+
+
+@pytest.mark.parametrize(
+    ("test", "command"),
+    [("import unittest\n", "python3 -m unittest"), ("def test_it():\n    assert True\n", "python3 -m pytest -q")],
+)
+async def test_tests_inside_a_package_are_found_and_run_the_way_they_are_written(
+    tmp_path: Path, test: str, command: str
+) -> None:
+    (tmp_path / "package" / "tests").mkdir(parents=True)
+    (tmp_path / "package" / "tests" / "test_it.py").write_text(test)
+    project = Project(tmp_path)
+    await project.ask("run the tests")
+    assert project.calls[-1] == ("Bash", {"command": command, "description": "Run the project's tests"})
 
 
 async def test_a_denied_edit_is_told_and_the_rest_is_left(project: Project) -> None:

@@ -1,6 +1,7 @@
 """Request bytes: what is merged, what is left out, where the cache marks stand, and that nothing else moves."""
 
 import copy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import orjson
@@ -219,6 +220,14 @@ class TestMarks:
             user("a"), said(use("Read", "t1")), user(result("t1"), "more"), system=("one", "two"), tools=TOOLS
         )
         assert marks(body(asked)) == ["tool Bash", "system 1", "message 0.0", "message 2.1"]
+
+    def test_of_a_forked_call_stand_where_its_conversation_was_and_not_at_its_own_end(self) -> None:  # M6
+        asked = request(
+            user("a"), said(use("Read", "t1")), user(result("t1"), "more"), system=("one", "two"), tools=TOOLS
+        )
+        assert marks(body(replace(asked, forked=True))) == ["tool Bash", "system 1", "message 0.0"]
+        alone = request(user("a"), system=("one",), tools=TOOLS)
+        assert marks(body(replace(alone, forked=True))) == []
 
     def test_are_never_more_than_four_and_never_on_thinking(self) -> None:
         block: Json = {"type": "thinking", "thinking": "hm", "signature": "s"}

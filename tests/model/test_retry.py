@@ -8,10 +8,12 @@ from typing import ClassVar
 import pytest
 
 from assent.model.failures import CallFailed
+from assent.model.lacking import Lacking
 from assent.model.retry import FastMode, RetryPolicy, ThinkingCare, Try, with_retry
 from assent.types.errors import FallbackTriggered, ModelError, NoCredentials, PromptTooLong, StreamInterrupted
 from assent.types.messages import ApiRetry, AssistantFinal, Heartbeat, Notice
 from assent.types.ports import ModelEvent, ModelRequest
+from assent.types.tries import Tries, Wait
 from assent.types.usage import Usage
 from fakeapi import InstantClock
 
@@ -50,13 +52,22 @@ async def run(
     policy: RetryPolicy | None = None,
     fast: FastMode | None = None,
     care: ThinkingCare | None = None,
+    lacking: Lacking | None = None,
     foreground: bool = True,
     persistent: bool = False,
     fallback: str | None = None,
+    whole: bool = False,
+    after: Tries | None = None,
     stop_after: int = 1000,
 ) -> list[ModelEvent]:
     request = ModelRequest(
-        model="x", messages=(), foreground=foreground, persistent=persistent, fallback_model=fallback
+        model="x",
+        messages=(),
+        foreground=foreground,
+        persistent=persistent,
+        fallback_model=fallback,
+        whole=whole,
+        after=after,
     )
     events: list[ModelEvent] = []
     retrying = with_retry(
@@ -67,6 +78,7 @@ async def run(
         renew=endpoint.renew,
         fast=fast or FastMode(),
         care=care,
+        lacking=lacking,
     )
     async with aclosing(retrying) as stream:
         async for event in stream:
@@ -228,6 +240,11 @@ class TestOverload:
             await run(endpoint, foreground=False)
         assert (caught.value.kind, caught.value.status, len(endpoint.tries)) == ("overloaded_error", 529, 1)
 
+    async def test_is_what_a_background_call_gives_up_for_and_nothing_else(self) -> None:  # M3
+        endpoint = Endpoint([fails(500), fails(429)])
+        assert (await run(endpoint, foreground=False))[-1] == DONE
+        assert len(endpoint.tries) == 3
+
     async def test_three_times_in_a_row_switches_to_the_fallback(self) -> None:
         clock = InstantClock()
         endpoint = Endpoint([OVERLOADED] * 3)
@@ -260,6 +277,7 @@ class TestPersistentMode:
         assert events[-1] == DONE
         assert {event.max_attempts for event in retries(events)} == {0}
         assert max(clock.sleeps) == 30
+        assert [event.delay_ms for event in retries(events)][-4:] == [1_024_000, 1_800_000, 1_800_000, 1_800_000]
         assert sum(isinstance(event, Heartbeat) for event in events) == sum(
             (event.delay_ms - 1) // 30_000 for event in retries(events)
         )
@@ -329,3 +347,154 @@ class TestOldThinking:
         endpoint = Endpoint([])
         await run(endpoint, care=care)
         assert endpoint.tries[0].old_thinking == "sent"
+
+    async def test_that_another_call_has_learnt_to_send_carefully_meanwhile_is_tried_so_at_once(self) -> None:
+        care = ThinkingCare()
+
+        class Meanwhile(Endpoint):
+            async def attempt(self, this: Try) -> AsyncGenerator[ModelEvent, None]:
+                care.by_model["x"] = "left_out"
+                async for event in super().attempt(this):
+                    yield event
+
+        endpoint = Meanwhile([self.REFUSAL])
+        await run(endpoint, care=care)
+        assert [this.old_thinking for this in endpoint.tries] == ["sent", "left_out"]
+
+
+OVERFLOW = fails(400, "invalid_request_error", TestOverflow.MESSAGE)
+UNKNOWN_CACHE = fails(400, "invalid_request_error", "cache_control: Extra inputs are not permitted " + "x" * 600)
+
+
+class TestFeatures:
+    async def test_that_are_refused_are_left_out_at_once_said_and_remembered(self) -> None:  # M3
+        endpoint, lacking, clock = Endpoint([UNKNOWN_CACHE]), Lacking(), InstantClock()
+        events = await run(endpoint, lacking=lacking, clock=clock)
+        assert [this.lacking for this in endpoint.tries] == [frozenset(), frozenset({"cache"})]
+        (notice,) = (event for event in events if isinstance(event, Notice))
+        assert notice.text.startswith("x takes no prompt caching here; going on without it. (cache_control: Extra")
+        assert len(notice.text) == 500 and notice.level == "info"
+        assert clock.sleeps == []
+        await run(endpoint, lacking=lacking)
+        assert endpoint.tries[-1].lacking == frozenset({"cache"})
+
+    async def test_are_not_what_a_refused_thinking_block_is_about(self) -> None:
+        refusal = fails(400, "invalid_request_error", f"{TestOldThinking.REFUSAL.message} It is not supported.")
+        endpoint, lacking = Endpoint([refusal]), Lacking()
+        await run(endpoint, lacking=lacking)
+        assert lacking.by_model == {} and endpoint.tries[1].old_thinking == "droppable"
+
+
+@pytest.mark.parametrize(
+    "at_once",
+    [
+        fails(401, "authentication_error"),
+        OVERFLOW,
+        TestOldThinking.REFUSAL,
+        UNKNOWN_CACHE,
+        fails(400, "invalid_request_error", "speed: fast mode is not enabled"),
+    ],
+    ids=["credentials", "overflow", "thinking", "feature", "fast"],
+)
+async def test_what_is_tried_again_at_once_does_not_wait_as_the_try_before_it_did(at_once: CallFailed) -> None:  # M3
+    clock = InstantClock()
+    events = await run(Endpoint([fails(500), at_once]), clock=clock, fast=FastMode(wanted=True))
+    assert clock.sleeps == [0.5] and len(retries(events)) == 1
+
+
+def test_fast_mode_is_back_the_moment_its_rest_is_over() -> None:
+    fast = FastMode(wanted=True, resting_until=10.0)
+    assert (fast.on(9.99), fast.on(10.0)) == (False, True)
+    assert not FastMode(resting_until=0.0).on(10.0)
+
+
+async def test_fast_mode_rests_as_long_as_the_endpoint_asks_if_that_is_longer() -> None:
+    for asked, rest in ((None, 600.0), (30.0, 600.0), (900.0, 900.0)):
+        clock, fast = InstantClock(), FastMode(wanted=True)
+        began = clock.now()
+        events = await run(Endpoint([fails(429, "rate_limit_error", retry_after=asked)]), clock=clock, fast=fast)
+        assert fast.resting_until == began + rest
+        assert events[0] == Notice(
+            level="info", text="Fast mode is not to be had now (no); going on at standard speed."
+        )
+
+
+def test_a_try_is_the_request_as_it_was_made_unless_said_otherwise() -> None:
+    assert Try() == Try(cap=None, fast=False, old_thinking="sent", lacking=frozenset())
+
+
+class TestShownAnswers:
+    """A call that broke after blocks of its answer were shown is handed to the engine, with the tries so far."""
+
+    async def test_say_how_they_broke_and_how_to_go_on(self) -> None:  # L10
+        clock = InstantClock()
+        broken = fails(529, "overloaded_error", "cut", shown=True, partial="Half a")
+        with pytest.raises(StreamInterrupted, match=r"^cut$") as caught:
+            await run(Endpoint([fails(500), broken]), clock=clock)
+        assert (caught.value.kind, caught.value.status, caught.value.partial) == ("overloaded_error", 529, "Half a")
+        wait = Wait(seconds=1.0, status=529, error="cut")
+        assert caught.value.tries == Tries(retries=2, overloads=1, wait=wait)
+        assert clock.sleeps == [0.5]
+
+    async def test_go_on_with_the_wait_and_the_count_that_came_back(self) -> None:
+        clock = InstantClock()
+        after = Tries(retries=2, overloads=2, wait=Wait(seconds=1.0, status=529, error="cut"))
+        events = await run(Endpoint([]), after=after, clock=clock)
+        assert events == [ApiRetry(attempt=2, max_attempts=10, delay_ms=1000, status=529, error="cut"), DONE]
+        assert clock.sleeps == [1.0]
+        with pytest.raises(FallbackTriggered):
+            await run(Endpoint([OVERLOADED]), after=after, fallback="y")
+
+    async def test_are_tried_again_here_where_only_a_whole_answer_counts(self) -> None:
+        broken = fails(500, message="cut", shown=True)
+        events = await run(Endpoint([broken]), whole=True)
+        assert [type(event) for event in events] == [ApiRetry, AssistantFinal]
+
+
+@pytest.mark.parametrize(("most", "said"), [(0, "no"), (1, "no (after 1 retry)"), (2, "no (after 2 retries)")])
+async def test_the_error_says_how_often_it_was_tried(most: int, said: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        await run(Endpoint([fails(503)] * 5), policy=RetryPolicy(max_retries=most))
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(("room", "cap"), [(3_000, 3_000), (2_999, None)])
+async def test_the_least_answer_worth_asking_for_is_asked_for(room: int, cap: int | None) -> None:
+    used = 200_000 - 1_000 - room
+    message = f"input length and `max_tokens` exceed context limit: {used} + 21333 > 200000"
+    endpoint = Endpoint([fails(400, "invalid_request_error", message)])
+    try:
+        await run(endpoint)
+    except PromptTooLong:
+        pass
+    assert [this.cap for this in endpoint.tries] == [None, cap][: len(endpoint.tries)]
+    assert len(endpoint.tries) == (1 if cap is None else 2)
+
+
+async def test_a_lower_limit_follows_a_lower_one_and_never_the_same_again() -> None:
+    second = TestOverflow.MESSAGE.replace("188240", "190240")
+    endpoint = Endpoint([OVERFLOW, fails(400, "invalid_request_error", second)])
+    await run(endpoint)
+    assert [this.cap for this in endpoint.tries] == [None, 10_760, 8_760]
+
+
+async def test_a_wait_as_long_as_a_heartbeat_has_none() -> None:  # M4
+    for seconds, beats in ((30.0, 0), (30.5, 1), (60.0, 1), (61.0, 2)):
+        clock = InstantClock()
+        events = await run(Endpoint([fails(429, retry_after=seconds)]), persistent=True, clock=clock)
+        assert sum(isinstance(event, Heartbeat) for event in events) == beats
+        assert sum(clock.sleeps) == seconds
+
+
+async def test_a_wait_of_an_attended_session_is_one_sleep_without_heartbeats() -> None:
+    clock = InstantClock()
+    events = await run(Endpoint([fails(429, retry_after=64.0)]), clock=clock)
+    assert [type(event) for event in events] == [ApiRetry, AssistantFinal]
+    assert clock.sleeps == [64.0]
+
+
+async def test_a_renewed_credential_is_not_renewed_for_a_second_refusal_in_the_same_call() -> None:
+    endpoint = Endpoint([fails(401, "authentication_error"), fails(500), fails(401, "authentication_error")])
+    with pytest.raises(NoCredentials):
+        await run(endpoint)
+    assert endpoint.renewed == 1

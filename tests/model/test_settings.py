@@ -9,8 +9,8 @@ from anyio import fail_after
 
 from assent.model.choice import Models
 from assent.model.client import ModelSettings, make_call_model
-from assent.model.settings import model_settings
-from assent.model.transport import Endpoint
+from assent.model.http_transport import Endpoint
+from assent.model.model_settings import model_settings
 from assent.types.errors import NoCredentials
 from assent.types.messages import AssistantFinal
 from assent.types.ports import ModelRequest

@@ -7,10 +7,10 @@ from contextlib import aclosing
 from anyio import fail_after
 
 from assent.model.client import ModelSettings, make_call_model
+from assent.model.http_transport import Decoder, Head
 from assent.model.requests import ApiRequest
 from assent.model.retry import RetryPolicy
-from assent.model.sse import SseDecoder
-from assent.model.transport import Decoder
+from assent.model.streaming.sse import SseDecoder
 from assent.types.errors import ModelError, StreamInterrupted
 from assent.types.messages import ApiRetry, AssistantFinal, Notice, StreamEvent
 from assent.types.ports import ModelEvent, ModelRequest
@@ -39,7 +39,7 @@ class Line:
     def decoder(self) -> Decoder:
         return SseDecoder()
 
-    async def stream(self, request: ApiRequest) -> AsyncGenerator[bytes, None]:
+    async def stream(self, request: ApiRequest, head: Head) -> AsyncGenerator[bytes, None]:
         self.opened += 1
         try:
             while True:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.model.eventstream import EventStreamDecoder, encode
-from assent.model.sse import SseDecoder
+from assent.model.streaming.eventstream import EventStreamDecoder, encode
+from assent.model.streaming.sse import SseDecoder
 from assent.types.blocks import Json
 from assent.types.errors import StreamInterrupted
 

@@ -7,8 +7,8 @@ import pytest
 
 from assent.model import catalog
 from assent.model.failures import CallFailed
-from assent.model.sse import SseDecoder
-from assent.model.stream import Answer
+from assent.model.streaming.sse import SseDecoder
+from assent.model.streaming.stream import StreamedMessage
 from assent.types.blocks import Json
 from assent.types.errors import StreamInterrupted
 from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
@@ -31,9 +31,9 @@ STOP_REASONS = (
 )
 
 
-def new_answer() -> Answer:
+def new_answer() -> StreamedMessage:
     numbers = itertools.count(1)
-    return Answer(MODEL, new_id=lambda: f"b{next(numbers)}", now=lambda: 5.0)
+    return StreamedMessage(MODEL, new_id=lambda: f"b{next(numbers)}", now=lambda: 5.0)
 
 
 def streamed(*parts: script.Part, **options: Any) -> bytes:
@@ -45,7 +45,7 @@ def streamed(*parts: script.Part, **options: Any) -> bytes:
     return b"".join(each for each in frames.stream(reply, message) if isinstance(each, bytes))
 
 
-def taken(data: bytes, answer: Answer | None = None) -> list[ModelEvent]:
+def taken(data: bytes, answer: StreamedMessage | None = None) -> list[ModelEvent]:
     answer = answer or new_answer()
     return [out for event in SseDecoder().feed(data) for out in answer.take(event)]
 

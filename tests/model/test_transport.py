@@ -12,7 +12,7 @@ from anyio import fail_after
 
 from assent.model import credentials
 from assent.model.client import ModelSettings, make_call_model
-from assent.model.transport import Endpoint
+from assent.model.http_transport import Endpoint
 from assent.types.blocks import Json
 from assent.types.errors import ModelError, NoCredentials
 from assent.types.messages import AssistantFinal

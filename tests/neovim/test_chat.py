@@ -28,6 +28,16 @@ def test_the_cursor_stays_where_the_user_reads_while_the_answer_grows(newest: St
     assert "line 79" not in editor.look()
 
 
+def test_a_chat_called_for_twice_before_the_server_answers_is_one_session(newest: Start, model: FakeApi) -> None:
+    model.reply(text("Once."))
+    editor = newest(env=model.env)
+    editor.lua("require('assent.chat').start() require('assent.chat').start()")
+    editor.see("sends · @ files")
+    send(editor, "go")
+    editor.see("Once.", "idle")
+    assert editor.lua("return #vim.tbl_keys(require('assent.session').sessions)") == 1
+
+
 def test_streaming_draws_only_what_is_new(newest: Start, model: FakeApi) -> None:
     pieces = [f"piece {number} " for number in range(40)]
     model.reply(text("The first line.\n\n", hold("more"), *pieces))
@@ -79,7 +89,7 @@ def test_a_tool_is_named_once(start: Start) -> None:
     editor = start()
     open_chat(editor)
     send(editor, "explain greeter.py")
-    screen = editor.see("✓ 6 lines", "output, 6 lines")
+    screen = editor.see("✓ 6 lines", "6 lines of output")
     assert "Read greeter.py" in screen.replace("`", "") and "Read Read" not in screen.replace("`", "")
 
 
@@ -142,7 +152,7 @@ def test_a_reference_opens_beside_the_chat_at_its_line(newest: Start) -> None:
 def test_a_turn_cut_short_by_a_crash_is_sent_again(newest: Start, model: FakeApi) -> None:
     model.reply(text("Half an ", hold("never")))
     model.reply(text("A whole answer."))
-    editor = newest(env=model.env)
+    editor = newest(env=model.env, cold=True)  # the server itself is killed
     open_chat(editor)
     send(editor, "tell me")
     editor.see("Half an")
@@ -200,9 +210,11 @@ end })
     send(editor, "replace 'Helo' by 'Hello' in greeter.py")
     editor.see("Assent asks", "hunk 2 of 2")
     editor.command("Assent accept all")
-    editor.until(lambda: editor.lua("return #_G.seen") >= 4, "for the autocommands")
+    names = "return vim.tbl_map(function(e) return e[1] end, _G.seen)"
+    editor.until(lambda: "AssentTurnFinished" in editor.lua(names), "for the autocommands")
     seen = editor.lua("return vim.tbl_map(function(e) return { e[1], e[2], e[3] or '' } end, _G.seen)")
-    assert seen == [
+    told = ("AssentTurnStarted", "AssentEditProposed", "AssentAskPending", "AssentTurnFinished")
+    assert [each for each in seen if each[0] in told] == [
         ["AssentTurnStarted", True, ""],
         ["AssentEditProposed", True, ""],
         ["AssentAskPending", True, ""],
@@ -257,3 +269,37 @@ return { counts[2], counts[2000], vim.api.nvim_buf_line_count(vim.fn.bufnr("asse
     assert counts[0] == counts[1]
     assert counts[2] > 8000
     editor.see("answer 2000 and more")
+
+
+def test_words_that_arrive_while_the_prompt_is_completed_stand_in_the_chat(newest: Start, model: FakeApi) -> None:
+    pieces = [f"piece {number} " for number in range(40)]
+    model.reply(text("The first line.\n\n", hold("more"), *pieces))
+    editor = newest(env=model.env)
+    open_chat(editor)
+    send(editor, "tell me")
+    editor.see("The first line.")
+    editor.lua(
+        """
+local client, session = require("assent.client"), require("assent.session")
+local call, event = client.call, session.event
+local arrived = 0
+session.event = function(...)
+  arrived = arrived + 1
+  return event(...)
+end
+client.call = function(running, method, ...)
+  if method == "request_sync" then
+    vim.g.completing = true
+    vim.wait(60000, function() return arrived >= 5 end)
+  end
+  return call(running, method, ...)
+end
+"""
+    )
+    editor.type("i@to<C-x><C-o>")
+    model.release("more")
+    editor.type("<Esc>")
+    said = f"assent://chat/{session(editor)}"
+    editor.until(lambda: "piece 39" in "".join(editor.lines(said)), "for the last words")
+    assert "".join(pieces).strip() in "".join(editor.lines(said))
+    assert "could not show" not in editor.lua("return vim.fn.execute('messages')")

@@ -46,7 +46,7 @@ def test_always_shows_its_rule_and_writes_it_for_the_project(newest: Start, mode
     editor = newest(env=model.env, config=TRUSTED + "vim.ui.select = function(items, _, done) done(items[1], 1) end\n")
     open_chat(editor)
     send(editor, "make them")
-    editor.see("s and a allow Bash(touch one:*) from now on", "a always")
+    editor.see("“session” and “always” allow Bash(touch one:*) from now on", "a always")
     editor.command("Assent answer")
     editor.type("a")
     editor.see("`Bash(touch one:*)` is now always allowed", "Both made.")
@@ -79,7 +79,7 @@ def test_thinking_and_output_are_folded_and_open_like_any_fold(newest: Start, mo
     editor = newest(env=model.env)
     open_chat(editor)
     send(editor, "think")
-    screen = editor.see("⋯ thought, 3 lines", "⋯ output, 9 lines", "Counted.")
+    screen = editor.see("⋯ It thought for 3 lines: First this.", "⋯ 9 lines of output", "Counted.")
     assert "Then that." not in screen
     editor.command("wincmd k | call search('First this') | normal! zo")
     editor.see("┊ Then that.")
@@ -97,7 +97,7 @@ def test_the_status_line_says_what_is_going_on(newest: Start, model: FakeApi) ->
     model.release("more")
     editor.see("upon a time.", "Assent ●")
     send(editor, "go on")
-    editor.see("Assent ? · Bash · 1 waiting")
+    editor.see("Assent ? · Run touch made · 1 waiting")
     editor.command("Assent answer deny")
     editor.see("The end.", "Assent ●")
 
@@ -134,12 +134,21 @@ def test_the_log_opens_and_says_where_it_is_when_there_is_none(newest: Start) ->
 
 
 def test_model_and_mode_are_chosen_and_shown(newest: Start, model: FakeApi) -> None:
-    editor = newest(env=model.env, config="vim.ui.select = function(items, _, done) done('plan') end\n")
+    choose = """
+vim.ui.select = function(items, options, done)
+  for _, item in ipairs(items) do
+    if item == "plan" or item.id == "claude-sonnet-5-5" then return done(item) end
+  end
+end
+"""
+    editor = newest(env=model.env, config=choose)
     open_chat(editor)
     editor.command("Assent model claude-haiku-5-5")
     editor.see("claude-haiku-5-5 · default")
     editor.command("Assent mode")
     editor.see("claude-haiku-5-5 · plan")
+    editor.command("Assent model")
+    editor.see("claude-sonnet-5-5 · plan")
 
 
 def test_typing_an_at_opens_a_menu_that_follows_the_typing_and_writes_nothing_by_itself(newest: Start) -> None:

@@ -39,6 +39,8 @@ def test_the_list_says_what_one_picks_by_and_leaves_out_what_is_empty(start: Sta
     assert len(offered) == 1
     assert re.fullmatch(r".*\w.* · (just now|\d+ min ago) · 1 turn · \$\d+\.\d\d", offered[0]), offered
     assert empty not in str(offered) and session(editor) not in str(offered)
+    editor.command("Assent sessions fly")  # those in which it was said, and where
+    editor.until(lambda: "They ›fly‹." in str(editor.lua("return _G.offered")), "for the place in the list")
 
 
 def test_a_running_one_says_so(start: Start, model: FakeApi) -> None:

@@ -37,10 +37,39 @@ vim.ui.select = function(items, options, done)
 end
 vim.ui.input = function(options, done)
   table.insert(_G.asked, options.prompt)
-  done(table.remove(_G.typed, 1))
+  local typed = table.remove(_G.typed, 1)
+  done(typed == "ENTER" and (options.default or "") or typed)
 end
 vim.ui.open = function(address) _G.opened = address end
 """
+
+
+CHECKED = {
+    "type": "object",
+    "required": ["day", "sizes"],
+    "properties": {
+        "day": {"type": "string", "format": "date"},
+        "sizes": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"enum": ["s", "m", "l"]}},
+        "a_mail": {"type": "string", "format": "email"},
+        "b_page": {"type": "string", "format": "uri"},
+        "c_time": {"type": "string", "format": "date-time"},
+        "d_share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    },
+}
+DEFAULTS = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": {"type": "string", "default": "Ada"},
+        "colour": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "g"}], "default": "g"},
+        "copy": {"type": "boolean", "default": False},
+        "sizes": {"type": "array", "items": {"enum": ["s", "m", "l"]}, "default": ["m", "l"]},
+        "shade": {"type": "string", "enum": ["dark", "light"]},
+        "sure": {"type": "boolean"},
+        "tags": {"type": "array", "items": {"enum": ["x"]}},
+        "note": {"type": "string", "minLength": 3},
+    },
+}
 
 
 def ask(start: Start, tmp_path: Path, question: dict[str, Any], config: str) -> tuple[Neovim, Path]:
@@ -61,7 +90,7 @@ def answered(editor: Neovim, answer: Path) -> Any:
 def test_a_form_is_asked_field_by_field_and_what_does_not_fit_is_asked_again(newest: Start, tmp_path: Path) -> None:
     config = "_G.typed = { 'A', 'Ada', 'many', '9', '3' }\n_G.picks = { 'Grün', 'yes', 's', 'l', 'Done' }\n"
     editor, answer = ask(newest, tmp_path, {"message": "Who are you?", "schema": FORM}, config)
-    editor.see("Assent has a question", "Who are you?", "Alt-n decline", ":Assent answer for more")
+    editor.see("Assent has a question", "Who are you?", "Alt-n decline", ":Assent answer to answer")
     editor.type("i5<Esc>")  # typed for the prompt
     assert editor.lua("return #_G.asked") == 0 and not answer.exists()
     editor.command("Assent answer")
@@ -73,6 +102,69 @@ def test_a_form_is_asked_field_by_field_and_what_does_not_fit_is_asked_again(new
     prompts = editor.lua("return _G.asked")
     assert prompts[0].startswith("Your name") and any("send a copy" in prompt for prompt in prompts)
     assert "Assent has a question" not in editor.look()
+
+
+def test_every_limit_of_a_field_is_checked_while_it_is_asked(newest: Start, tmp_path: Path) -> None:
+    typed = ["soon", "2026-02-30", "2026-01-31", "me", "me@example.org", "example.org", "https://example.org"]
+    typed += ["2026-01-31", "2026-01-31T09:30:00Z", "1", "0.5"]
+    listed = ", ".join(f"'{word}'" for word in typed)
+    config = f"_G.typed = {{ {listed} }}\n_G.picks = {{ 'Done', 's', 'l' }}\n"
+    editor, answer = ask(newest, tmp_path, {"message": "Where to?", "schema": CHECKED}, config)
+    editor.see("Where to?")
+    editor.command("Assent answer")
+    editor.type("<CR>")
+    assert answered(editor, answer)["content"] == {
+        "day": "2026-01-31",
+        "sizes": ["s", "l"],
+        "a_mail": "me@example.org",
+        "b_page": "https://example.org",
+        "c_time": "2026-01-31T09:30:00Z",
+        "d_share": 0.5,
+    }
+    prompts = "\n".join(editor.lua("return _G.asked"))
+    for words in (
+        "a date like",
+        "at least 1",
+        "an e-mail address like",
+        "an address like",
+        "a date and time like",
+        "less than 1",
+    ):
+        assert words in prompts, words
+
+
+def test_defaults_are_filled_in_and_optional_fields_are_skipped_with_enter(newest: Start, tmp_path: Path) -> None:
+    config = """_G.typed = { "ENTER", "ENTER" }
+    vim.ui.select = function(items, options, done) -- Enter: whatever stands first
+      table.insert(_G.asked, options.prompt)
+      done(items[1], 1)
+    end
+    """
+    editor, answer = ask(newest, tmp_path, {"message": "Who?", "schema": DEFAULTS}, config)
+    editor.see("Who?")
+    editor.command("Assent answer")
+    editor.type("<CR>")
+    assert answered(editor, answer) == {
+        "action": "accept",
+        "content": {"name": "Ada", "colour": "g", "copy": False, "sizes": ["m", "l"]},
+    }
+
+
+def test_an_answer_that_the_server_refused_is_shown_with_its_reasons_and_filled_in_again(
+    newest: Start, tmp_path: Path
+) -> None:
+    question = {
+        "message": "Which day?",
+        "schema": {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]},
+        "problems": {"day": "a day of this week is expected"},
+        "given": {"day": "2026-01-31"},
+    }
+    editor, answer = ask(newest, tmp_path, question, "_G.typed = { 'ENTER' }\n")
+    editor.see("Which day?", "day: a day of this week is expected")
+    editor.command("Assent answer")
+    editor.type("<CR>")
+    assert answered(editor, answer)["content"] == {"day": "2026-01-31"}
+    assert "a day of this week is expected" in editor.lua("return _G.asked")[0]
 
 
 @pytest.mark.torture  # a variation of the scene above it

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from assent.lsp.prompts import ACTIONS
+from assent.lsp.action_prompts import ACTIONS
 from assent.wire.schema import schema
 
 LUA = Path(__file__).parents[2] / "editors" / "neovim" / "lua" / "assent"

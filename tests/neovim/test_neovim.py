@@ -11,7 +11,7 @@ pytestmark = pytest.mark.editor
 
 
 def test_the_chat_streams_an_answer_and_says_who_answers(start: Start) -> None:
-    editor = start()
+    editor = start(cold=True)
     open_chat(editor)
     send(editor, "find greet")
     screen = editor.see("## You", "find greet", "## Assent", "greeter.py:1:def greet():")
@@ -107,13 +107,13 @@ def test_stop_ends_the_turn(start: Start) -> None:
     editor.command("Assent answer allow")
     editor.see("Run sleep 600 running")
     editor.command("Assent stop")
-    editor.see("Stopped (aborted_tools)")
+    editor.see("**Stopped.**")
     send(editor, "find greet")
     editor.see("greeter.py:1:def greet():")
 
 
 def test_a_killed_server_loses_nothing_and_the_chat_goes_on(start: Start) -> None:
-    editor = start()
+    editor = start(cold=True)
     open_chat(editor)
     send(editor, "find greet")
     editor.see("greeter.py:1:def greet():", "idle")

@@ -95,7 +95,7 @@ def test_allowing_for_the_session_shows_its_rule_and_asks_no_more(newest: Start,
     editor = newest(env=model.env, config="_G.wanted = { 'touch' }\n" + PICK)
     open_chat(editor)
     send(editor, "make them")
-    editor.see("Assent asks", "s and a allow Bash(touch")
+    editor.see("Assent asks", "“session” and “always” allow Bash(touch")
     editor.command("Assent answer")
     editor.type("s")
     editor.see("Both made.")
@@ -136,7 +136,7 @@ def test_a_pending_ask_is_asked_again_when_the_chat_is_taken_up_elsewhere(newest
     editor.command("Assent answer")
     editor.type("y")
     editor.until(lambda: (editor.project / "made").exists(), "for the command to run")
-    assert editor.lua("return require('assent.questions').count()") == 0
+    editor.until(lambda: editor.lua("return require('assent.questions').count()") == 0, "for nothing to wait")
 
 
 def test_details_show_the_whole_change(newest: Start, model: FakeApi) -> None:
@@ -147,7 +147,7 @@ def test_details_show_the_whole_change(newest: Start, model: FakeApi) -> None:
     send(editor, "write it")
     editor.see("Assent asks · more below")
     editor.command("Assent answer")
-    editor.see("press d to see them all")
+    editor.see("d in this window shows them all")
     editor.type("dG")
     screen = editor.see("+ line 59")
     assert "Assent asks" not in screen  # nothing covers what one wanted to see

@@ -24,6 +24,20 @@ def test_typing_into_a_hunk_marks_it_as_a_conflict_and_the_other_lives(newest: S
     assert editor.lines()[1] == '    return "Helo"  # mine'
 
 
+def test_an_ask_shows_only_the_hunks_that_are_not_decided_yet(start: Start) -> None:
+    editor = start()
+    open_chat(editor)
+    send(editor, ASKED)
+    editor.see("Assent asks", "│@@ line 2", "│@@ line 6", "hunk 1 of 2")
+    editor.command("wincmd h | 2")
+    editor.type("ghr")
+    screen = editor.see("│1 of 2 hunks left to decide", "│@@ line 6", "hunk 2 of 2")
+    assert "@@ line 2" not in screen
+    editor.type("<M-y>")
+    editor.until(lambda: editor.lines()[5] == '    return "Hello and bye"', "for the hunk that was left")
+    assert editor.lines()[1] == '    return "Helo"'
+
+
 def test_the_models_reason_for_a_change_stands_once_under_its_first_hunk(newest: Start, model: FakeApi) -> None:
     changes = [{"old_string": f'"{old}"', "new_string": f'"{new}"'} for old, new in REPAIRS.items()]
     model.reply(tool("Read", file_path="greeter.py"))

@@ -60,7 +60,7 @@ def test_a_new_file_longer_than_the_window_is_shown_to_its_end_before_it_is_acce
     editor.see("an edit to review in new.py")
     editor.command("wincmd h")
     editor.type("]h")
-    editor.see("value_0 = 0", "accepts, once all was shown")
+    editor.see("value_0 = 0", "accepts (all or selected)")
     while "value_69 = 69" not in editor.look():
         top = editor.lua("return vim.fn.line('w0')")
         editor.type("gha")
@@ -154,7 +154,11 @@ def test_after_the_last_hunk_of_a_file_the_next_file_is_one_key_away(start: Star
     editor.command("wincmd h | 2")
     editor.type("gha")
     editor.until(lambda: editor.lines()[1] == '    return "Hello"', "for the hunk to land")
-    editor.until(lambda: editor.lua("return #require('assent.review').places()") == 1, "for the next ones")
+    # The hunk that has landed is listed until the server says that it is decided, and `]h` would stay at it.
+    listed = (
+        "return vim.tbl_map(function(place) return vim.fs.basename(place.uri) end, require('assent.review').places())"
+    )
+    editor.until(lambda: editor.lua(listed) == ["zoo.txt"], "for the next one alone")
     editor.type("]h")
     editor.until(lambda: editor.nvim.current.buffer.name.endswith("zoo.txt"), "for the next file")
     editor.see("zebra", "hunk 1 of 1")
@@ -165,3 +169,27 @@ def test_after_the_last_hunk_of_a_file_the_next_file_is_one_key_away(start: Star
     editor.until(lambda: editor.nvim.current.buffer.name.endswith("alpha.txt"), "for the last file")
     editor.type("gha")
     editor.see("Changed.", "idle")
+
+
+def test_the_question_in_the_corner_makes_way_for_a_hunk_it_would_hide(newest: Start, model: FakeApi) -> None:
+    lines = [f"value_{number} = {number}\n" for number in range(34)]
+    long = "value_30 = [" + ", ".join("30" for _ in range(16)) + "]  # to its end\n"
+    change = {"file_path": "values.py", "old_string": lines[30], "new_string": long}
+    model.reply(tool("Read", file_path="values.py"))
+    model.reply(tool("Edit", change))
+    model.reply(text("Changed."))
+    editor = newest(env=model.env, size=(120, 40))
+    (editor.project / "values.py").write_text("".join(lines))
+    editor.command("edit values.py")
+    open_chat(editor)
+    send(editor, "change it")
+    editor.see("Assent asks")
+    editor.type("q")
+    editor.until(lambda: "sends · @ files" not in editor.look(), "for the chat to close")
+    editor.type("gg]h")
+    screen = editor.see("Assent asks", "  # to its end", "hunk 1 of 1")
+    rows = screen.splitlines()
+    asked = next(at for at, row in enumerate(rows) if "Assent asks" in row)
+    assert asked < next(at for at, row in enumerate(rows) if "value_30 = 30" in row)
+    editor.type("gha")
+    editor.until(lambda: editor.lines("values.py")[30] == long.strip(), "for the hunk to land")

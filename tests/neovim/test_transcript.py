@@ -45,11 +45,26 @@ def test_the_ends_of_a_long_command_are_always_in_sight_and_the_rest_is_one_fold
     open_chat(editor)
     send(editor, "go")
     editor.see(
-        "Done.", "idle", "Do it in steps", "  $ echo step 0", "echo step 2", "⋯ command, 8 more lines", "echo step 11"
+        "Done.",
+        "idle",
+        "Do it in steps",
+        "  $ echo step 0",
+        "echo step 2",
+        "⋯ The command has 8 lines more",
+        "echo step 11",
     )
     assert "echo step 5" not in editor.look()
     editor.command("wincmd k | call search('echo step 5') | normal! zo")
     editor.see("echo step 5", "echo step 10")
+
+
+def test_a_fold_counts_also_the_lines_of_an_output_that_are_not_shown(newest: Start, model: FakeApi) -> None:
+    model.reply(tool("Bash", command="seq 613"))
+    model.reply(text("Counted."))
+    editor = newest(env=model.env)
+    open_chat(editor)
+    send(editor, "count")
+    editor.see("Counted.", "idle", "⋯ 613 lines of output")
 
 
 def test_errors_and_denials_can_be_read_whole(start: Start, model: FakeApi) -> None:
@@ -76,7 +91,7 @@ def test_errors_and_denials_can_be_read_whole(start: Start, model: FakeApi) -> N
     said = "".join(part.rpartition("│")[2] for part in editor.look().splitlines()).replace(" ", "")
     assert f"{deep}/none.py" in said, editor.look()
     assert "notonaFriday,andnotinthisfolderatall" in said, editor.look()
-    assert "⋯error,10lines:problem1" in seen, editor.look()
+    assert "⋯Itfailed,10lines:problem1" in seen, editor.look()
     editor.command("wincmd k | call search('problem 5') | normal! zo")
     editor.see("problem 1", "problem 9")
 
@@ -122,7 +137,7 @@ def test_a_retried_part_leaves_nothing_behind(start: Start, model: FakeApi) -> N
 def test_a_turn_sent_again_stands_in_the_chat_once(start: Start, model: FakeApi) -> None:
     model.reply(text("Half an ", hold("never")))
     model.reply(text("A whole answer."))
-    editor = start(env=model.env)
+    editor = start(env=model.env, cold=True)  # the server itself is killed, not one that speaks for it
     open_chat(editor)
     send(editor, "tell me")
     editor.see("Half an")
@@ -150,6 +165,18 @@ def test_the_mode_above_the_chat_is_the_engines(start: Start, model: FakeApi) ->
     editor.see("On it.", "· default")
     model.release("more")
     editor.see("Done.", "idle")
+
+
+def test_the_bar_above_the_chat_names_the_call_that_waits_for_an_answer(newest: Start, model: FakeApi) -> None:
+    model.reply(tool("Bash", command="touch one"), tool("Bash", command="touch two"))
+    model.reply(text("Both."))
+    editor = newest(env=model.env)
+    open_chat(editor)
+    send(editor, "touch them")
+    for name in ("one", "two"):
+        editor.see(f"│$ touch {name}", f"? Run touch {name}")
+        editor.type("<M-y>")
+    editor.see("Both.", "idle")
 
 
 def test_stop_gives_back_the_messages_that_waited(start: Start, model: FakeApi) -> None:

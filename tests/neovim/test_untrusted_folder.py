@@ -21,7 +21,7 @@ def test_nothing_of_the_project_runs_when_the_server_starts_and_is_looked_at(ver
     trap = Trap(tmp_path, name="project")
     (trap.folder / "notes.txt").write_text("a needle\n")
     own = Path(sys.executable).parent
-    env = {"PATH": trap.path(f"{own}:{os.environ['PATH']}"), "ASSENT_OFFLINE": "1"}
+    env = {"PATH": trap.path(f"{own}:{os.environ['PATH']}"), "ASSENT_OFFLINE": "1", "PYTHONPATH": str(trap.folder)}
     with Neovim(version=version, folder=tmp_path, server=SERVER, env=env, file="notes.txt", config=CONFIG) as editor:
         editor.command("Assent ask find needle")
         editor.see("notes.txt:1:a needle")

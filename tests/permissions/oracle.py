@@ -2,7 +2,8 @@
 
 Every command runs for real, in a scratch tree full of canaries, under strace where it is installed: an attempt to open a
 file for writing, to change the tree, to connect, or to run a program that is not in the table is a violation, whether
-it succeeds or not. Without strace the tree is compared before and after instead.
+it succeeds or not. Without strace the tree is compared before and after instead. The machine is out of their reach
+(`support/machine`).
 """
 
 import json
@@ -17,6 +18,7 @@ from pathlib import Path
 from assent.permissions.shell.tables.commands import _VERSION_ONLY, COMMANDS
 from assent.permissions.shell.tables.everyday import _FORMS
 from assent.types.hardening import SCRUBBED_VARIABLES, hardening_env
+from machine import spared
 from permissions.scratch import CANARY, Scratch, make_scratch
 
 MARK = "/@@"
@@ -51,8 +53,16 @@ def make_trap(base: Path) -> Scratch:
     """A workspace in which every known trick is laid out and would leave a mark."""
     ws = make_scratch(base, key=False)
     root = ws.root
-    for name in ("git", "ls", "cat", "rg"):
-        canary = root / "bin" / name
+    for name in (
+        "bin/git",
+        "bin/ls",
+        "bin/cat",
+        "bin/rg",
+        "10/ls",
+        "10/cat",
+        "10/grep",
+    ):  # 10: `{PATH}>x` sets PATH to it
+        canary = root / name
         canary.parent.mkdir(exist_ok=True)
         canary.write_text(CANARY)
         canary.chmod(0o755)
@@ -99,6 +109,7 @@ def _run(ws: Scratch, batch: list[str], work: Path) -> list[str]:
     traced = shutil.which("strace") is not None
     if traced:
         argv = ["strace", "-f", "--seccomp-bpf", "-qq", "-s", "256", "-e", f"trace={_CALLS}", "-o", str(log), *argv]
+    argv = [*spared(Path(os.path.commonpath([ws.root, ws.home, work]))), *argv]
     subprocess.run(argv, cwd=ws.root, env=environment(ws), check=True, capture_output=True, timeout=600)
     found = _read_log(log, batch, ws) if traced else []
     if not found and _tree(ws) != before:

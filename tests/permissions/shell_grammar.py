@@ -74,7 +74,7 @@ CONNECTORS = ("; ", " && ", " || ", " | ", "\n", " & ", ";", "&&", "|", " |& ", 
 REDIRECTS = (
     " > PWNED", " >> PWNED", " 2>/dev/null", " >/dev/null 2>&1", " &>/dev/null", " < README.md", " 2>&1", " >| PWNED", " <> PWNED",
     " &> PWNED", " >&2", " < /etc/passwd", " <<< hi", " <<'E'\n$(touch PWNED)\nE", " <<E\nx\nE", " <<E\n$(touch PWNED)\nE", " > /dev/null",
-    " 3>PWNED", " >&PWNED", " 2>PWNED", " > a.py", " >'PWNED'", " >$HOME/x", " {fd}>PWNED",
+    " 3>PWNED", " >&PWNED", " 2>PWNED", " > a.py", " >'PWNED'", " >$HOME/x", " {fd}>PWNED", " {PATH}>/dev/null", " {PATH}<a.py",
 )  # fmt: skip
 WRAPPERS = (
     "timeout 5 ", "timeout -s KILL 5 ", "nice ", "nice -n 3 ", "time ", "command ", "env ", "env X=1 ", "stdbuf -oL ", "nohup ", "! ",

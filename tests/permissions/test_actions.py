@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assent.permissions.actions import SHAPES, action_for, problem
-from assent.tools.registry import builtin_tools
+from assent.tools.builtin import builtin_tools
 
 INPUTS: dict[str, dict[str, Any]] = {
     "Read": {"file_path": "/w/a"},
@@ -28,6 +28,9 @@ INPUTS: dict[str, dict[str, Any]] = {
     "ExitPlanMode": {"plan": "p"},
     "EnterPlanMode": {},
     "Sleep": {"seconds": 1},
+    "TaskCreate": {"subject": "look"},
+    "TaskUpdate": {"taskId": "1", "status": "completed"},
+    "TaskList": {},
     "EnterWorktree": {},
     "ExitWorktree": {"remove": True},
     "Diagnostics": {"file_path": "/w/a"},
@@ -43,6 +46,7 @@ INPUTS: dict[str, dict[str, Any]] = {
 }
 MORE: list[tuple[str, dict[str, Any]]] = [
     ("ExitWorktree", {}),
+    ("Agent", {"description": "d", "prompt": "p", "isolation": "worktree"}),
     ("CodeActions", {"file_path": "/w/a", "line": 1}),
     ("Diagnostics", {}),
     ("Symbols", {"query": "x"}),

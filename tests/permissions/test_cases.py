@@ -11,9 +11,9 @@ import pytest
 
 from assent.permissions.chain import decide
 from assent.permissions.shell.judge import is_read_only
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.builtin import builtin_tools
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.process.jobs import ShellJobs
-from assent.tools.registry import builtin_tools
 from assent.tools.run.executor import ToolExecutor
 from assent.tools.tool import SessionState, ToolContext, ToolServices
 from assent.types.messages import Message
@@ -123,7 +123,7 @@ async def run_tool(ws: Scratch, name: str, input: dict[str, Any], options: dict[
         )
     }
     try:
-        with anyio.fail_after(30):
+        with anyio.fail_after(120):
             async with ToolExecutor(
                 tools=tools,
                 can_use_tool=can_use_tool,

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from assent.permissions.shell.tables.selections import Selection
+from machine import spared
 from permissions.scratch import Scratch, make_scratch
 
 DENIED = ["Edit(src/secret/**)"]
@@ -113,15 +114,11 @@ ONLY_DENIED = """
     codemod src
     python3 tool.py --write src
     cargo fmt
-    git checkout -f HEAD~1
-    git switch --discard-changes other
     git stash -u
     git restore .
     git checkout -- .
     git clean -fdx
     git reset --hard
-    git submodule update --force
-    git sparse-checkout set docs
 """
 UNKNOWN = [line.strip() for line in ONLY_DENIED.strip().splitlines()]
 
@@ -191,7 +188,8 @@ def run_in_a_copy(project: Scratch, copy: Path, line: str, *, denied: bool) -> b
     shutil.copytree(project.root, copy, symlinks=True)
     before = kept(copy, denied=denied)
     env = {"PATH": os.environ["PATH"], "HOME": str(project.home)}
-    subprocess.run(["bash", "-c", line], cwd=copy, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    argv = [*spared(Path(os.path.commonpath([copy, project.home]))), "bash", "-c", line]
+    subprocess.run(argv, cwd=copy, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     return kept(copy, denied=denied) != before
 
 

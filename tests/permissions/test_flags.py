@@ -119,7 +119,7 @@ def test_programs_without_getopt_are_read_as_they_read_themselves(plain_ws: Scra
         "sed -e 's/[ \\t]*$//' -e 2d README.md", "sed 5q README.md", "sed -n '2,$!p' README.md", "sed --expression='1,+2p' README.md", "find . -mtime -3 -size +1k -perm -u+x",
         "find . -name '*.py' -newer README.md", "find sub -name a*", "find . ! -name x -o -type f", "cut -d- -f1 README.md", "cut -d - -f 1 README.md", "xxd -c 8 -p README.md", "xxd -l16 README.md",
         "tree -L 2 -a sub", "tree -L2", "tree -aF --sort=name -- sub", "tree -I node_modules", "awk -F: '{print $1}' README.md", "file *", "awk -F , -- '{print $2}' README.md",
-        "echo $PATH $USER $((1+1))", 'echo "at $((2*(3-1))) $USER"', "echo ${SHELL}", "printf '%s\\n' $PATH \"$USER\"", '[ -n "$PATH" ]', '[ "$USER" = root ]', "seq 1 $COLUMNS", 'basename "$SHELL"',
+        "echo $PATH $USER $((1+1))", 'echo "at $((2*(3-1))) $USER"', "echo ${SHELL}", "printf '%s\\n' $PATH \"$USER\"", '[ -n "$PATH" ]', '[ "$USER" = root ]', "seq 1 20", 'basename "$SHELL"',
         "true $PATH", "which $EDITOR", "expr $COLUMNS + 1", "timeout 5 echo $PATH", "echo *",
     ],
 )  # fmt: skip

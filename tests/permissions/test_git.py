@@ -332,12 +332,21 @@ def test_our_own_worktrees_and_the_submodules_of_a_root_are_its_own(ws: Scratch)
     assert ws.bash("git status", cwd=str(ws.root / "m")).decision == "ask"
 
 
+ISOLATED = {"description": "d", "prompt": "p", "isolation": "worktree"}
+
+
+def test_an_isolated_agent_is_asked_about_where_edits_are_and_any_other_is_not(ws: Scratch) -> None:
+    assert ws.decide("Agent", ISOLATED, mode="default").decision == "ask"
+    assert ws.decide("Agent", ISOLATED, mode="plan").decision == "deny"
+    assert ws.decide("Agent", {"description": "d", "prompt": "p"}, mode="plan").decision == "allow"
+
+
 def test_a_worktree_is_made_unasked_only_where_git_runs_nothing(ws: Scratch) -> None:
     # accepted edits let the tool write there, but checking files out runs the configured filters
-    for tool, input in (("EnterWorktree", {}), ("ExitWorktree", {"remove": True})):
+    for tool, input in (("EnterWorktree", {}), ("ExitWorktree", {"remove": True}), ("Agent", ISOLATED)):
         assert ws.decide(tool, input, mode="acceptEdits").decision == "allow"
     (ws.root / ".git/config").write_text('[filter "x"]\n\tsmudge = ./ev.sh\n')
-    for tool, input in (("EnterWorktree", {}), ("ExitWorktree", {"remove": True})):
+    for tool, input in (("EnterWorktree", {}), ("ExitWorktree", {"remove": True}), ("Agent", ISOLATED)):
         assert ws.decide(tool, input, mode="acceptEdits").decision == "ask"
         assert ws.decide(tool, input, mode="bypassPermissions").decision == "allow"
 

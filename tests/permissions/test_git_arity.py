@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from assent.permissions.shell.tables.git_commands import SUBCOMMANDS
-from assent.permissions.shell.tables.git_flags import Flag
+from assent.permissions.shell.tables.git_flags import GitFlag
 from assent.types.hardening import hardening_env
 
 WRITES_ON_PROBE = frozenset(
@@ -80,7 +80,7 @@ def proofs() -> Iterator[Proof]:
             yield from (Proof(name, (f"-{one}{two}",), taken=False) for one, two in itertools.pairwise(letters))
 
 
-def _of_flag(name: str, flag: str, kind: Flag) -> Iterator[Proof]:
+def _of_flag(name: str, flag: str, kind: GitFlag) -> Iterator[Proof]:
     if kind.arity != "attached":
         yield Proof(name, (flag,), taken=kind.takes_next)
     if kind.attaches:

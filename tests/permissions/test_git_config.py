@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assent.types.git_config import ConfigRefused, Entry, harmless, named_files, parse, sanitised, signs
+from assent.types.git_config import ConfigEntry, ConfigRefused, harmless, named_files, parse, sanitised, signs
 
 
 def listed_by_git(file: Path) -> list[tuple[str, str | None]] | None:
@@ -91,14 +91,14 @@ def test_a_format_that_verifies_signatures_is_known_by_every_spelling(format: st
 )  # fmt: skip
 def test_a_key_that_runs_or_reads_something_is_not_harmless(name: str) -> None:
     section, _, key = name.partition(".")
-    assert not harmless(Entry(section=section, subsection="", key=key, value="x"))
-    assert not harmless(Entry(section=section, subsection="y", key=key, value="x"))
+    assert not harmless(ConfigEntry(section=section, subsection="", key=key, value="x"))
+    assert not harmless(ConfigEntry(section=section, subsection="y", key=key, value="x"))
 
 
 def test_a_format_in_the_configuration_is_harmless_unless_it_verifies() -> None:
     for section, key in (("format", "pretty"), ("pretty", "mine")):
-        assert harmless(Entry(section=section, subsection="", key=key, value="%h %s"))
-        assert not harmless(Entry(section=section, subsection="", key=key, value="%h %G?"))
+        assert harmless(ConfigEntry(section=section, subsection="", key=key, value="%h %s"))
+        assert not harmless(ConfigEntry(section=section, subsection="", key=key, value="%h %G?"))
 
 
 GLOBAL = """\

@@ -135,7 +135,7 @@ def test_protected_paths_are_asked_about_even_when_absent(shared_ws: Scratch, pa
     assert shared_ws.bash(f"tee '{path}'", mode="bypassPermissions").decision == "ask"
 
 
-ORDINARY = names("""README.md src/git.py gitignore .gitignore .gitattributes .editorconfig package.json Makefile conftest.py setup.py .github/ISSUE_TEMPLATE.md
+ORDINARY = names("""README.md src/git.py gitignore .gitignore .gitattributes .editorconfig package.json Makefile tests/test_x.py setup.py .github/ISSUE_TEMPLATE.md
     Dockerfile pyproject.toml tsconfig.json src/.hidden env.py ssh.md .env.example .env.sample vscode/x git/config""")
 
 
@@ -205,7 +205,9 @@ def test_an_argument_of_an_unknown_program_is_not_a_system_write() -> None:
     located = locate("/usr/lib/x.py", cwd="/", home="/h")
     assert protected_write(located, roots=("/w",), home="/h", sure=False) is None
     assert protected_write(located, roots=("/w",), home="/h") is not None
-    assert protected_write(locate("/dev/null", cwd="/", home="/h"), roots=("/w",), home="/h") is None
+    null = locate("/dev/null", cwd="/", home="/h")
+    assert protected_write(null, roots=("/w",), home="/h", in_place=True) is None
+    assert protected_write(null, roots=("/w",), home="/h") is not None
 
 
 def test_searches_leave_out_what_may_not_be_read(shared_ws: Scratch) -> None:
@@ -222,3 +224,11 @@ def test_private_hosts_need_a_rule_of_their_own(shared_ws: Scratch) -> None:
     asked = private_allowed(shared_ws.context(allow=["WebFetch(domain:localhost)", "WebFetch"]))
     assert asked("LOCALHOST.")
     assert not asked("127.0.0.1")
+
+
+def test_a_rule_for_a_public_name_does_not_let_it_lead_into_the_users_network(shared_ws: Scratch) -> None:  # T6
+    rules = ["WebFetch(domain:docs.example.com)", "WebFetch(domain:10.0.0.7)", "WebFetch(domain:wiki.corp)"]
+    asked = private_allowed(shared_ws.context(allow=rules))
+    assert not asked("docs.example.com")
+    assert asked("10.0.0.7")
+    assert asked("wiki.corp")

@@ -37,7 +37,7 @@ def test_long_text_is_cut_and_says_so() -> None:
 def offered(ws: Scratch, command: str) -> list[str]:
     decision = ws.bash(command)
     assert isinstance(decision, Ask)
-    return [s.rule for s in decision.suggestions if s.scope == "session"]
+    return [s.rule for s in decision.suggestions if s.scope == "session" and not s.rules]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,26 @@ def test_suggested_rules_are_narrow_and_cover_the_call(ws: Scratch, command: str
         assert ws.bash(command, allow=rules).decision == "allow"
 
 
+@pytest.mark.parametrize("command", ["git stash && npm test", "touch a.txt && mkdir b; make all", "mk x | sort -o y"])
+def test_a_line_of_several_commands_is_covered_by_one_answer_that_names_each_of_them(ws: Scratch, command: str) -> None:
+    decision = ws.bash(command)
+    assert isinstance(decision, Ask)
+    together = [s for s in decision.suggestions if s.rules]
+    assert decision.suggestions[:2] == tuple(together)
+    assert [s.scope for s in together] == ["session", "project"]
+    for suggestion in together:
+        assert list(suggestion.rules) == offered(ws, command)
+        assert suggestion.rule == suggestion.rules[0]
+        assert ws.bash(command, allow=suggestion.rules[:1]).decision == "ask"
+        assert ws.bash(command, allow=suggestion.rules).decision == "allow"
+
+
+def test_one_command_said_twice_needs_no_answer_for_several(ws: Scratch) -> None:
+    decision = ws.bash("npm test && npm test -- --slow")
+    assert isinstance(decision, Ask)
+    assert [s.rules for s in decision.suggestions] == [(), ()]
+
+
 def test_what_is_too_big_to_show_cannot_be_allowed_for_good(ws: Scratch) -> None:
     assert offered(ws, "npm test " + "a" * MAX_SHOWN) == []
 
@@ -95,3 +115,22 @@ def test_files_hosts_and_tools_get_suggestions_of_their_kind(ws: Scratch) -> Non
     assert rules("mcp__a__b", {}) == ["mcp__a__b"] * 2
     assert rules("Write", {"file_path": "a\u200b.py"}) == []
     assert path_suggestions("Read", (), ()) == ()
+
+
+def test_what_is_hidden_in_a_command_is_spelled_out_in_the_reason_too(shared_ws: Scratch) -> None:
+    hidden = "\u202e\u2028\x85\u200b"
+    lines = [
+        f"git pull {hidden}", f"rm -rf /etc/{hidden}", f"strange{hidden} x", f"git log --x{hidden}", f"tee .git/{hidden}",
+        f"cat /outside/{hidden}", f"echo $({hidden})", f"find . -exec x{hidden} {{}} +", f"x{hidden} | y", f"sed {hidden} a.py",
+    ]  # fmt: skip
+    for line in lines:
+        for options in ({}, {"mode": "bypassPermissions"}, {"deny": [f"Edit(*{hidden})", "Bash(y:*)"]}):
+            decision = shared_ws.bash(line, **options)
+            said = (
+                [decision.reason, *(part.reason for part in decision.parts)]
+                if isinstance(decision, Ask)
+                else [decision.reason]
+            )
+            assert not any(has_hidden(text) for text in said), (line, said)
+    for tool in ("Read", "Write"):
+        assert not has_hidden(shared_ws.decide(tool, {"file_path": f"/outside/{hidden}"}).reason)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from assent.permissions.protected_names import ORDINARY, TABLE, Row
+from assent.permissions.protected_names import ORDINARY, TABLE, ProtectedNames
 from permissions.protected_page import PAGE, page
 from permissions.scratch import Scratch
 
@@ -33,7 +33,8 @@ EXAMPLES = {
     r"\.ansible-lint(?:\.ya?ml)?": [".ansible-lint"],
     r"(?:babel|postcss|tailwind|svelte|astro|uno|graphql|relay)\.config\.[cm]?[jt]s": ["babel.config.js", "uno.config.ts"],
     r"\.(?:babelrc|postcssrc|graphqlrc)(?:\..*)?": [".babelrc", ".babelrc.json", ".graphqlrc.ts"],
-    r"(?:vite|vitest|jest|playwright|cypress|wdio|karma)\.config\..*": ["vite.config.ts", "jest.config.json"],
+    r"(?:vite|vitest|jest|playwright|cypress)\.config\..*": ["vite.config.ts", "jest.config.json"],
+    r"(?:wdio|karma)\.conf(?:ig)?\..*": ["karma.conf.js", "wdio.conf.ts"],
     r"vitest\.workspace\..*": ["vitest.workspace.ts"],
     r"\.(?:mocharc|nycrc)(?:\..*)?": [".mocharc.yml", ".nycrc"],
     r"\.pre-commit-(?:config|hooks)\.ya?ml": [".pre-commit-config.yaml", ".pre-commit-hooks.yml"],
@@ -64,7 +65,7 @@ EXAMPLES = {
 """Names that each pattern of the table stands for."""
 
 
-def examples(row: Row) -> list[str]:
+def examples(row: ProtectedNames) -> list[str]:
     match row.kind:
         case "pattern":
             return [example for pattern in row.names.split() for example in EXAMPLES[pattern]]
@@ -75,7 +76,7 @@ def examples(row: Row) -> list[str]:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.kind} {row.why} {row.names.split()[0]}")
-def test_every_row_asks_in_every_mode_and_under_every_rule(shared_ws: Scratch, row: Row) -> None:
+def test_every_row_asks_in_every_mode_and_under_every_rule(shared_ws: Scratch, row: ProtectedNames) -> None:
     # P13
     for name in examples(row):
         for path in (name, f"sub/{name}", name.upper()):

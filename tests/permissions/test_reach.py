@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from assent.permissions import trees
+from assent.permissions.shell.tables.awk import plain_awk
 from assent.permissions.shell.tables.handoffs import told_to_run
 from assent.permissions.shell.tables.scripts import unseen_output
 from permissions.scratch import Scratch, make_scratch
@@ -124,3 +125,10 @@ def test_output_that_an_awk_program_makes_up_is_told_from_output_it_names(progra
 )
 def test_flags_by_which_a_program_runs_another_are_found(line: str, told: list[str]) -> None:
     assert [one.text for one in told_to_run(line.split())] == told
+
+
+def test_awk_programs_with_odd_characters_are_read_to_their_end() -> None:
+    assert unseen_output("awk", ['é { print /a > "x" }']) == ""
+    assert "makes up" in unseen_output("awk", ["é { print /a > x }"])
+    assert "too long" in unseen_output("awk", ["a>" * 3000])
+    assert not plain_awk("é { print }") and not plain_awk("1;" * 3000) and plain_awk("{ print 4 / 2 }")

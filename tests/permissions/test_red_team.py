@@ -241,8 +241,6 @@ def test_no_global_flag_hides_a_denied_subcommand(shared_ws: Scratch, command: s
         "git push --exec=./ev.sh .",
         "git rebase -x./ev.sh HEAD",
         "git clone -u ./ev.sh . x",
-        "git clone -c core.fsmonitor=./ev.sh . x",
-        "git clone --template=evil . x",
         "git difftool -x ./ev.sh",
         "git submodule foreach ./ev.sh",
         "git bisect run ./ev.sh",

@@ -332,3 +332,38 @@ def test_a_deny_rule_is_not_lost_over_the_case_of_a_letter(line: str, call: Acti
     rules = RuleSet.from_settings({"user": {"deny": [line]}})
     context = PermissionContext(cwd="/home/u/w", home="/home/u", rules=rules, mode="bypassPermissions")
     assert decide(call, context).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("Task(explore)", Action(tool="Agent", input={"subagent_type": "explore"})),
+        ("Task", Action(tool="Agent", input={"subagent_type": "explore"})),
+        ("mcp__*", Action(tool="mcp__db__query", input={})),
+        ("*", Action(tool="Read", input={}, reads=("/home/u/w/a",), read_only=True)),
+        ("Web*", Action(tool="WebSearch", input={"query": "x"})),
+        ("Bash(git * main:*)", Action(tool="Bash", input={}, command="git push origin main --force")),
+        ("Bash(git * main:*)", Action(tool="Bash", input={}, command="git push origin main")),
+    ],
+)
+def test_deny_rules_of_claude_code_mean_here_what_they_mean_there(line: str, call: Action) -> None:
+    rules = RuleSet.from_settings({"user": {"deny": [line]}})
+    assert not rules.problems
+    tools = frozenset({"Agent", "Read", "WebSearch", "Bash", "mcp__db__query"})
+    context = PermissionContext(cwd="/home/u/w", home="/home/u", rules=rules, mode="bypassPermissions", tools=tools)
+    assert decide(call, context).decision == "deny"
+
+
+@pytest.mark.parametrize("line", ["*", "mcp__*", "Web*"])
+def test_an_allow_rule_speaks_of_one_tool_or_one_server(line: str) -> None:
+    rules = RuleSet.from_settings({"user": {"allow": [line]}})
+    assert not rules.rules and "several tools" in rules.problems[0].message
+
+
+def test_a_rule_for_several_tools_says_nothing_of_others() -> None:
+    several = parse_rule("mcp__*", behaviour="deny")
+    assert several.names_tool("mcp__a__b") and not several.names_tool("Bash")
+    git = RuleSet.from_settings({"user": {"deny": ["Bash(git * main:*)"]}})
+    context = PermissionContext(cwd="/home/u/w", home="/home/u", rules=git, mode="bypassPermissions")
+    other = Action(tool="Bash", input={}, command="git push origin maintenance")
+    assert decide(other, context).decision != "deny"

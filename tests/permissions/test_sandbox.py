@@ -11,7 +11,7 @@ from assent.permissions.protected import protected_write
 from assent.tools.process import sandbox
 from assent.tools.process.sandbox import (
     PROTECTED_IN_WORKSPACE,
-    Found,
+    FoundFences,
     Kind,
     SandboxPolicy,
     describe,
@@ -26,7 +26,7 @@ POLICY = SandboxPolicy(writable=("/w",), protected=("/w/.git/hooks",), network=F
 
 
 def test_bubblewrap_makes_all_read_only_but_the_workspace() -> None:
-    found = Found(kind="bubblewrap", bwrap="/usr/bin/bwrap")
+    found = FoundFences(kind="bubblewrap", bwrap="/usr/bin/bwrap")
     argv = plan(["bash", "-c", "x"], POLICY, found=found).argv
     assert argv[0] == "/usr/bin/bwrap"
     assert argv[-4:] == ("--", "bash", "-c", "x")
@@ -38,7 +38,7 @@ def test_bubblewrap_makes_all_read_only_but_the_workspace() -> None:
 
 def test_bubblewrap_shows_a_reader_only_what_it_may_read() -> None:
     policy = SandboxPolicy(readable=(("/", 8), ("/usr", 13), ("/w", 12)), writable=("/scratch",))
-    start = plan(["x"], policy, found=Found(kind="bubblewrap", bwrap="/usr/bin/bwrap"), scratch="/scratch")
+    start = plan(["x"], policy, found=FoundFences(kind="bubblewrap", bwrap="/usr/bin/bwrap"), scratch="/scratch")
     text = " ".join(start.argv)
     assert "--ro-bind / /" not in text
     assert "--ro-bind-try /usr /usr --ro-bind-try /w /w" in text
@@ -55,7 +55,7 @@ def test_sandbox_exec_gets_a_profile_whose_last_word_is_protection(tmp_path: Pat
     real.mkdir()
     link.symlink_to(real)
     policy = SandboxPolicy(writable=(str(link),), pinned=("/w/.git",), protected=("/w/.git/hooks",))
-    argv = plan(["x", "y z"], policy, found=Found(kind="sandbox-exec")).argv
+    argv = plan(["x", "y z"], policy, found=FoundFences(kind="sandbox-exec")).argv
     assert argv[:2] == ("/usr/bin/sandbox-exec", "-p")
     assert argv[3:] == ("x", "y z")
     quoted = str(real).replace('"', '\\"')
@@ -71,7 +71,7 @@ def test_sandbox_exec_gets_a_profile_whose_last_word_is_protection(tmp_path: Pat
         '(deny file-write-unlink (literal "/w/.git"))',
         '(deny file-write* (subpath "/w/.git/hooks"))',
     ]
-    assert "network" not in plan(["x"], SandboxPolicy(network=True), found=Found(kind="sandbox-exec")).argv[2]
+    assert "network" not in plan(["x"], SandboxPolicy(network=True), found=FoundFences(kind="sandbox-exec")).argv[2]
 
 
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|#"[^"]*"|[a-z*0-9.-]+)'
@@ -79,7 +79,7 @@ _WORD = r'(?:"(?:[^"\\]|\\.)*"|#"[^"]*"|[a-z*0-9.-]+)'
 
 @pytest.mark.parametrize("root", ["/w", '/a "quoted" (one)', "/back\\slash", "/new\nline", "/é"])
 def test_a_profile_is_well_formed_whatever_the_workspace_is_called(root: str) -> None:
-    profile = plan(["x"], working_policy([root]), found=Found(kind="sandbox-exec")).argv[2]
+    profile = plan(["x"], working_policy([root]), found=FoundFences(kind="sandbox-exec")).argv[2]
     filter = rf"\((?:subpath|literal|regex) {_WORD}\)"
     rule = rf"\((?:version 1|(?:allow|deny) {_WORD}(?: {filter})*)\)"
     assert re.fullmatch(rf"(?:{rule}(?:\n|\Z))+", profile, re.DOTALL)
@@ -96,16 +96,16 @@ def test_what_the_fence_protects_the_iron_gate_asks_about(ws: Scratch) -> None:
 
 
 def test_without_a_fence_the_command_is_itself_and_it_is_said() -> None:
-    bare = plan(["x", "y"], POLICY, found=Found(kind="none"))
+    bare = plan(["x", "y"], POLICY, found=FoundFences(kind="none"))
     assert (bare.argv, bare.enclosure.kind) == (("x", "y"), "none")
-    assert describe(Found(kind="none")).endswith("They run unfenced")
-    assert "ask, too" in describe(Found(kind="none", failed="landlock did not start (no)"))
-    assert describe(Found(kind="landlock", failed="bubblewrap did not start (no)")).endswith("did not start (no)")
+    assert describe(FoundFences(kind="none")).endswith("They run unfenced")
+    assert "ask, too" in describe(FoundFences(kind="none", failed="landlock did not start (no)"))
+    assert describe(FoundFences(kind="landlock", failed="bubblewrap did not start (no)")).endswith("did not start (no)")
     kinds: tuple[Kind, ...] = ("bubblewrap", "landlock", "sandbox-exec")
-    assert all(describe(Found(kind=kind)).split(":")[0] for kind in kinds)
-    assert "send signals" in describe(Found(kind="landlock", version=5))
-    assert "send signals" not in describe(Found(kind="landlock", version=6))
-    assert "no seccomp filter" in describe(Found(kind="landlock", version=7, filters=False))
+    assert all(describe(FoundFences(kind=kind)).split(":")[0] for kind in kinds)
+    assert "send signals" in describe(FoundFences(kind="landlock", version=5))
+    assert "send signals" not in describe(FoundFences(kind="landlock", version=6))
+    assert "no seccomp filter" in describe(FoundFences(kind="landlock", version=7, filters=False))
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_without_a_filter_landlock_still_counts_and_the_loss_is_said() -> None:
 
 
 def test_a_fence_that_does_not_hold_is_told_from_one_that_does() -> None:
-    assert sandbox.complaint(Found(kind="none", filters=False)) == "it does not hold: wrote read ok"
-    assert "No such file" in (sandbox.complaint(Found(kind="bubblewrap", bwrap="/nonexistent/bwrap")) or "")
+    assert sandbox.complaint(FoundFences(kind="none", filters=False)) == "it does not hold: wrote read ok"
+    assert "No such file" in (sandbox.complaint(FoundFences(kind="bubblewrap", bwrap="/nonexistent/bwrap")) or "")
 
 
 # --- what the chain makes of it --------------------------------------------------------------------------------------

@@ -203,6 +203,19 @@ async def test_a_session_is_resumed_listed_and_read(project: Path, model: FakeAp
     assert third.session_id == first.session_id
 
 
+async def test_options_count_for_a_resumed_session_too(project: Path, model: FakeApi) -> None:
+    model.reply(text("Blue."))
+    first = result_of(await collected("My colour is blue.", cwd=project))
+    model.reply(tool("Read", file_path="greeter.py"))
+    limited = assent.Options(
+        resume=first.session_id, max_turns=1, system_prompt="Speak like a pirate.", title="Colours"
+    )
+    second = result_of(await collected("Which?", cwd=project, options=limited))
+    assert second.subtype == "error_max_turns"
+    assert "Speak like a pirate." in str(model.calls[-1].body["system"])
+    assert [each["title"] for each in assent.list_sessions(cwd=project)] == ["Colours"]
+
+
 async def test_a_fork_goes_on_without_changing_the_original(project: Path, model: FakeApi) -> None:
     model.reply(text("One."))
     async with assent.Client(cwd=project) as client:

@@ -12,6 +12,8 @@ import assent
 from assent import types
 from fakeapi import FakeApi, text, tool
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 
 @assent.tool
 def add(a: int, b: int = 1) -> int:
@@ -104,6 +106,43 @@ async def test_an_in_process_server_offers_its_tools_under_its_name(project: Pat
     messages = [message async for message in assent.query("sum", cwd=project, options=options)]
     finished = [message for message in messages if isinstance(message, types.ToolFinished)]
     assert [(each.tool, each.is_error) for each in finished] == [("mcp__sums__add", False)]
+
+
+async def test_a_server_is_known_by_its_key_and_a_rule_for_the_server_covers_its_tools(
+    project: Path, model: FakeApi
+) -> None:
+    asked: list[str] = []
+
+    def decide(request: assent.PermissionRequest) -> bool:
+        asked.append(request.tool)
+        return True
+
+    model.reply(tool("mcp__other__add", a=1))
+    model.reply(text("Two."))
+    options = assent.Options(
+        mcp_servers={"other": assent.mcp_server("sums", tools=[add])}, ask=["mcp__other"], can_use_tool=decide
+    )
+    messages = [message async for message in assent.query("sum", cwd=project, options=options)]
+    assert asked == ["mcp__other__add"]
+    assert [each.is_error for each in messages if isinstance(each, types.ToolFinished)] == [False]
+    with pytest.raises(ValueError, match="a server's name"):
+        async with assent.Client(cwd=project, options={"mcp_servers": {"a b": assent.mcp_server("s", tools=[add])}}):
+            raise AssertionError
+
+
+async def test_a_tool_may_be_marked_by_empty_brackets_and_give_a_picture(project: Path, model: FakeApi) -> None:
+    @assent.tool()
+    async def draw(size: int | None = None) -> list[dict[str, object]]:
+        """Draw."""
+        source = {"type": "base64", "media_type": "image/png", "data": PIXEL}
+        return [{"type": "text", "text": "drawn"}, {"type": "image", "source": source}]
+
+    model.reply(tool("draw"))
+    model.reply(text("Nice."))
+    async with assent.Client(cwd=project, options=assent.Options(tools=[draw])) as client:
+        await client.ask("draw")
+    (result,) = model.calls[-1].tool_results.values()
+    assert [each["type"] for each in result["content"]] == ["text", "image"]
 
 
 def test_a_marked_function_is_still_a_function() -> None:

@@ -7,22 +7,24 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import msgspec
 
-from assent.editor.client import NoClient
+from assent.editor.client_edits import NoClient
 from assent.editor.editor import Editor
-from assent.editor.proposals import Origin, Review
-from assent.editor.workspace import EditorWorkspace
+from assent.editor.editor_workspace import EditorWorkspace
+from assent.editor.proposal import EditOrigin, Review
 from assent.engine.config import EngineConfig
-from assent.engine.past import Past
+from assent.engine.conversation_past import ConversationPast
 from assent.engine.query_engine import QueryEngine
 from assent.engine.services import Services
-from assent.sessions.deps import Judgement, SessionDeps
+from assent.sessions.deps import PermissionFacts, SessionDeps
 from assent.sessions.hub import Sessions
 from assent.sessions.stream.front import Call, FrontFlags
 from assent.sessions.stream.published import Published
 from assent.storage.settings import SettingsFiles
 from assent.storage.trust import TrustStore
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
+from assent.tools.process.jobs import ShellJobs
 from assent.tools.tool import AnyTool, Input, Tool, ToolContext, ToolOutput
 from assent.types.blocks import Json, text_block
 from assent.types.ids import new_id
@@ -30,9 +32,10 @@ from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
 from assent.types.permissions import Action, Allow, Ask, Decision, Suggestion
 from assent.types.ports import FileText, ModelEvent, ModelRequest
 from assent.types.usage import Usage
+from assent.wire.asks import Elicit, PermissionAsk
 
 Answer = Sequence[Json] | Callable[[ModelRequest], Awaitable[Sequence[Json]]]
-WAIT = 10.0
+WAIT = 120.0  # only a hang reaches it
 
 
 def say(text: str) -> list[Json]:
@@ -130,12 +133,12 @@ class TestFront:
         self.params.append(published.json())
         self._tell()
 
-    async def ask(self, params: Json) -> Json:
-        self.asked.append(params)
+    async def ask(self, ask: PermissionAsk) -> Json:
+        self.asked.append(msgspec.to_builtins(ask))
         return await self._answer()
 
-    async def elicit(self, params: Json) -> Json:
-        self.elicited.append(params)
+    async def elicit(self, elicit: Elicit) -> Json:
+        self.elicited.append(msgspec.to_builtins(elicit))
         return await self._answer()
 
     def withdraw(self, request_id: str) -> None:
@@ -177,9 +180,9 @@ class TestFront:
         self._changed = anyio.Event()
 
 
-def ask_about_notes(action: Action, judgement: Judgement) -> Decision:
+def ask_about_notes(action: Action, facts: PermissionFacts) -> Decision:
     """The scripted judge: notes are asked about unless a rule allows them; everything else may run."""
-    if action.tool != "Note" or any(rule.rule == "Note" for rule in judgement.settings.rules):
+    if action.tool != "Note" or any(rule.rule == "Note" for rule in facts.settings.rules):
         return Allow(step="rules", reason="allowed")
     suggestions = (Suggestion(rule="Note", scope="session", covers="every note"),)
     return Ask(step="consolidation", reason="notes are asked about", title="Take a note?", suggestions=suggestions)
@@ -209,6 +212,10 @@ class Harness:
             return await self.hub.request(f"assent/{method}", params, Call(front=front))
 
 
+def jobs_of(_session: str, on_change: Callable[[Json], None]) -> ShellJobs:
+    return ShellJobs(on_change)
+
+
 def _always(value: Any) -> Callable[..., Any]:
     return lambda *_args: value
 
@@ -222,7 +229,7 @@ async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncGenerato
     note = Note()
     engines: list[QueryEngine] = []
 
-    def engine(config: EngineConfig, services: Services, past: Past) -> QueryEngine:
+    def engine(config: EngineConfig, services: Services, past: ConversationPast) -> QueryEngine:
         engines.append(QueryEngine(config, services, past))
         return engines[-1]
 
@@ -246,10 +253,10 @@ async def running(home: Path, *answers: Answer, **changes: Any) -> AsyncGenerato
     editor: Editor | None = None
     if values.pop("editor", False) is True:
 
-        async def snapshot(origin: Origin, path: str, before: FileText | None) -> None:
+        async def snapshot(origin: EditOrigin, path: str, before: FileText | None) -> None:
             await hubs[0].snapshot(origin, path, before)
 
-        def workspace(_cwd: str, origin: Callable[[], Origin], review: Callable[[], Review]) -> EditorWorkspace:
+        def workspace(_cwd: str, origin: Callable[[], EditOrigin], review: Callable[[], Review]) -> EditorWorkspace:
             assert editor is not None
             return editor.workspace(origin=origin, review=review)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from assent.sessions.deps import Judgement
+from assent.sessions.deps import PermissionFacts
 from assent.sessions.stream import event_log as ring
 from assent.sessions.stream.front import FrontFlags
 from assent.storage.paths import session_paths
@@ -18,14 +18,14 @@ from assent.types.blocks import Block, Json, text_block
 from assent.types.errors import ProtocolError
 from assent.types.messages import AssistantFinal, AssistantMessage, StreamEvent
 from assent.types.permissions import Action, Ask, Decision
-from assent.types.ports import ModelEvent, ModelRequest
+from assent.types.ports import ModelEvent, ModelInfo, ModelRequest
 from assent.types.usage import Usage
 from assent.wire.events import Notice
-from sessions.harness import TestFront, running, say, use
+from sessions.harness import Harness, TestFront, running, say, use
 from sessions.test_turns import Held
 
 
-def asks_for_notes(_action: Action, _judgement: Judgement) -> Decision:
+def asks_for_notes(_action: Action, _facts: PermissionFacts) -> Decision:
     return Ask(step="mode", reason="notes are asked about", title="Take a note?")
 
 
@@ -144,7 +144,7 @@ CRASH = """
 import asyncio, os, signal, sys
 from pathlib import Path
 sys.path[:0] = [sys.argv[2], sys.argv[2] + "/support"]
-from sessions.harness import TestFront, running, say, use
+from sessions.harness import Harness, TestFront, running, say, use
 
 async def main():
     front = TestFront()
@@ -187,7 +187,7 @@ def start(home: Path, kind: str) -> tuple[subprocess.Popen[str], str]:
 
 def stop(child: subprocess.Popen[str]) -> None:
     os.kill(child.pid, signal.SIGKILL)
-    child.wait(10)
+    child.wait(120)
     assert child.stdout is not None
     child.stdout.close()
 
@@ -269,6 +269,7 @@ async def test_an_orphaned_ask_is_presented_once_more_and_then_denied(tmp_path: 
         assert [ask["tool"] for ask in answer["pendingAsks"]] == ["Note"]
         await front.until(lambda: front.asked)
         assert front.asked[0]["orphan"] is True
+        assert answer["state"] == app.hub.live[session].waiting.status == "idle"  # nobody works: the editor may go on
     front = TestFront()
     async with running(tmp_path) as app:
         answer = await app.request("session/attach", front, sessionId=session)
@@ -444,14 +445,14 @@ async def test_the_time_people_took_is_counted_only_while_one_is_waited_for(tmp_
     async with running(tmp_path, [use("Note", text="milk")], say("done"), decide=asks_for_notes) as app:
         session = await app.new(front)
         live = app.hub.live[session]
-        assert live.waited_seconds() == 0.0
+        assert live.waiting.seconds() == 0.0
         await app.send(session, "remember", front)
         await front.until(lambda: front.asked)
-        first = live.waited_seconds()
-        assert 0.0 < first < live.waited_seconds()
+        first = live.waiting.seconds()
+        assert 0.0 < first < live.waiting.seconds()
         front.answer({"decision": "allow"})
         await front.seen("turnFinished")
-        assert live.waited_seconds() == live.waited_seconds() > first
+        assert live.waiting.seconds() == live.waiting.seconds() > first
 
 
 async def test_a_fork_and_another_window_are_told_the_engines_mode_model_context_and_cost(tmp_path: Path) -> None:
@@ -482,3 +483,75 @@ async def test_a_model_that_the_engine_took_is_told_to_every_window(tmp_path: Pa
         app.hub.live[session].chose_model("claude-sonnet-5")  # as at the end of a turn with /model in it
         assert [event["model"] for event in other.of("status") if "model" in event] == ["claude-sonnet-5"]
         assert (await app.request("session/attach", TestFront(), sessionId=session))["model"] == "claude-sonnet-5"
+
+
+async def test_the_window_of_another_model_is_told_when_the_model_changes(tmp_path: Path) -> None:
+    front, other = TestFront(), TestFront()
+    windows = {"small": 100_000, "large": 1_000_000}
+
+    def model_info(model: str) -> ModelInfo:
+        return ModelInfo(id=model, context_window=windows.get(model, 200_000))
+
+    async with running(tmp_path, say("one"), model_info=model_info) as app:
+        session = await app.new(front)
+        await app.request("session/attach", other, sessionId=session)
+        await app.send(session, "first", front, wait=True)
+        for model in ("small", "large"):
+            if model == "small":
+                await app.request("session/configure", sessionId=session, model=model)
+            else:
+                app.hub.live[session].chose_model(model)  # as after a turn with /model in it
+            told = other.of("usage")[-1]
+            assert told["contextWindow"] == windows[model]
+            now = (await app.request("session/attach", TestFront(), sessionId=session))["usage"]
+            assert now == {
+                "contextTokens": told["contextTokens"],
+                "contextWindow": told["contextWindow"],
+                "costUsd": told["totalCostUsd"],
+            }
+        count = len(other.of("usage"))
+        await app.request("session/configure", sessionId=session, model="large", mode="plan")
+        assert len(other.of("usage")) == count, "the same model changes no figure"
+
+
+async def test_who_may_only_read_a_conversation_is_told_its_context_and_cost(tmp_path: Path) -> None:
+    front = TestFront()
+    async with running(tmp_path, say("one")) as owner:
+        session = await owner.new(front, mode="plan")
+        await owner.send(session, "first", front, wait=True)
+        own = await owner.request("session/attach", TestFront(), sessionId=session)
+        async with running(tmp_path) as reader:
+            seen = await reader.request("session/attach", TestFront(), sessionId=session, readOnly=True)
+    assert seen["readOnly"] is True
+    for name in ("mode", "model", "usage"):
+        assert seen[name] == own[name], name
+
+
+async def test_the_breakdown_of_the_context_adds_up_to_what_the_meter_shows_on_every_path(tmp_path: Path) -> None:
+    front = TestFront()
+
+    async def figures(app: Harness, session: str) -> tuple[int, int, float]:
+        """As the meter and the cost are told; the engine's own breakdown says the same."""
+        shown = (await app.request("session/attach", TestFront(), sessionId=session))["usage"]
+        parts = await app.request("session/context", sessionId=session)
+        cost = await app.request("session/cost", sessionId=session)
+        assert (parts["used"], parts["window"]) == (shown["contextTokens"], shown["contextWindow"])
+        assert cost["totalCostUsd"] == shown["costUsd"]
+        return shown["contextTokens"], shown["contextWindow"], shown["costUsd"]
+
+    async with running(tmp_path, say("one"), say("two"), say("A summary.")) as app:
+        session = await app.new(front)
+        await app.send(session, "first", front, wait=True)
+        await figures(app, session)
+        await app.send(session, "second", front, wait=True)
+        before = await figures(app, session)
+        second = front.of("turnStarted")[1]["messageId"]
+        forked = (await app.request("session/fork", sessionId=session, messageId=second, before=True))["sessionId"]
+        await figures(app, forked)
+        await app.request("session/rewind", sessionId=session, messageId=second, restore="conversation")
+        assert (await figures(app, session))[2] == before[2], "what was spent stays spent"
+        await app.send(session, "/compact", front, wait=True)
+        assert (await figures(app, session))[0] == front.of("compacted")[-1]["tokensAfter"]
+        compacted = await figures(app, session)
+    async with running(tmp_path) as app:
+        assert await figures(app, session) == compacted

@@ -55,3 +55,30 @@ async def test_a_background_agent_survives_a_change_of_model_or_settings(  # S5,
         await app.send(session, "and now", front, wait=True)
         assert "the agent's answer" in str(app.model.requests[-1].messages)
         assert app.engines[0].config.model == ("other" if change is _model else "test-model")
+
+
+@pytest.mark.parametrize("change", [_model, _settings])
+async def test_what_waits_to_be_told_survives_a_change_of_model_or_settings(tmp_path: Path, change: Any) -> None:  # S5
+    """An agent ended between two turns: the engine holds its news when the configuration changes."""
+    go = anyio.Event()
+
+    async def by_asker(request: ModelRequest) -> Sequence[Json]:
+        if request.source == "subagent":
+            await go.wait()
+            return say("the agent's answer")
+        return answers.pop(0)
+
+    task = use("Agent", prompt="p", description="d", subagent_type="worker", run_in_background=True)
+    answers = [[task], say("started"), say("second")]
+    front = TestFront()
+    async with running(tmp_path, *[by_asker] * 4, tools=[Agent()], agents=lambda: (WORKER,)) as app:
+        session = await app.new(front)
+        await app.send(session, "start it", front, wait=True)
+        go.set()
+        (agent,) = app.engines[0].agents.list()
+        await front.until(lambda: app.engines[0].holds(agent["agentId"]))
+        await change(app, session)
+        assert app.engines[0].holds(agent["agentId"])
+        await app.send(session, "and now", front, wait=True)
+        assert len(app.engines) == 1
+        assert "the agent's answer" in str(app.model.requests[-1].messages).partition("and now")[2]

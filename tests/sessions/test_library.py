@@ -60,6 +60,11 @@ async def test_search_also_finds_words_that_were_only_said(tmp_path: Path) -> No
         await app.send(session, "what is wrong?", wait=True)
         found = await app.request("session/search", query="flux capacitor")
         assert [item["sessionId"] for item in found["sessions"]] == [session]
+        assert found["sessions"][0]["snippet"] == "the culprit is the Flux Capacitor"
+        (hit,) = found["sessions"][0]["snippets"]
+        assert [hit["text"][start:end] for start, end in hit["ranges"]] == ["Flux", "Capacitor"]
+        assert hit["role"] == "assistant" and hit["messageId"]
+        assert "snippet" not in (await app.request("session/list"))["sessions"][0]
 
 
 async def test_a_rename_is_kept(tmp_path: Path) -> None:

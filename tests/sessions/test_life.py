@@ -8,29 +8,22 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from assent.sessions.deps import Judgement
+from assent.sessions.deps import PermissionFacts
 from assent.storage.journal import Disk
 from assent.tools.bash import Bash
 from assent.tools.process.jobs import ShellJobs
 from assent.types.permissions import Action, Allow, Decision
+from processes import alive
 from sessions.harness import TestFront, running, say, use
 from sessions.test_turns import Held
 
 
-def allow(_action: Action, _judgement: Judgement) -> Decision:
+def allow(_action: Action, _facts: PermissionFacts) -> Decision:
     return Allow(step="rules", reason="a rule")
 
 
 def jobs(_session: str, on_change: Any) -> ShellJobs:
     return ShellJobs(on_change)
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
 
 
 async def test_leaving_ends_turns_and_children_and_keeps_everything(tmp_path: Path) -> None:
@@ -40,7 +33,7 @@ async def test_leaving_ends_turns_and_children_and_keeps_everything(tmp_path: Pa
     front = TestFront()
     bash = use("Bash", command="echo $$ > pid; exec sleep 600", run_in_background=True)
     held = Held()
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         async with running(tmp_path, [bash], held, tools=[Bash()], decide=allow, jobs=jobs) as app:
             session = await app.new(front)
             await app.send(session, "run", front)
@@ -96,7 +89,7 @@ async def test_bad_settings_are_told_with_file_and_key_and_deny_rules_hold(tmp_p
         file.write_text('{"maxTurns": "many", "permissions": {"deny": ["WebFetch"]}}')
         session = await app.new(front)
         assert f"{file}:1: maxTurns: must be a whole number, not a string" in [n["text"] for n in front.of("notice")]
-        assert app.hub.live[session].judgement().settings.listed("deny") == ["WebFetch"]
+        assert app.hub.live[session].permission_facts().settings.listed("deny") == ["WebFetch"]
 
 
 async def test_settings_that_change_on_disk_count_without_a_restart(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import anyio.lowlevel
 import pytest
 
-from assent.sessions.deps import Judgement
+from assent.sessions.deps import PermissionFacts
 from assent.tools.edit import Edit
 from assent.tools.read import Read
 from assent.types.blocks import Json
@@ -25,7 +25,7 @@ class Peek(Note):
         return True
 
 
-def ask_for_peeks(action: Action, _judgement: Judgement) -> Decision:
+def ask_for_peeks(action: Action, _facts: PermissionFacts) -> Decision:
     if action.tool in ("Peek", "Edit"):
         return Ask(step="consolidation", reason="asked about", title=f"{action.tool}?")
     return Allow(step="rules", reason="allowed")
@@ -234,7 +234,7 @@ async def test_an_edit_left_undecided_whose_input_the_user_changes_is_handed_bac
         assert '{"file_path":"b.txt"}' in results(app)["tu2"]
 
 
-def allow(_action: Action, _judgement: Judgement) -> Decision:
+def allow(_action: Action, _facts: PermissionFacts) -> Decision:
     return Allow(step="rules", reason="a rule")
 
 

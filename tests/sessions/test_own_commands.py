@@ -11,7 +11,7 @@ from assent.extensions.git_context import MOST_LINES, git_context
 from assent.permissions.chain import decide
 from assent.permissions.shell.judge import is_read_only
 from assent.sessions.live.own_commands import run_unasked
-from assent.tools.registry import builtin_tools
+from assent.tools.builtin import builtin_tools
 from permissions.scratch import CANARY, Scratch, make_scratch
 from toolbox import Toolbox
 

@@ -95,7 +95,7 @@ async def test_whatever_comes_at_once_no_turn_breaks_and_the_file_tells_it_all(
                 while app.hub.live[session].turns.busy:
                     await anyio.lowlevel.checkpoint()
             live = app.hub.live[session]
-            engine: Any = await live.turns.engine()
+            engine: Any = await live.turns.ready_engine()
             held = [message.uuid for message in engine.messages]
             loaded = [message.uuid for message in transcript.load(live.record.path).messages]
             assert held == loaded

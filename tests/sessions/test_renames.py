@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.sessions.deps import Judgement
+from assent.sessions.deps import PermissionFacts
 from assent.tools.editor_changes import Rename
 from assent.types.blocks import Json
 from assent.types.permissions import Action, Allow, Ask, Decision
@@ -29,11 +29,11 @@ class Server:
         return {"status": "success", "value": {"changes": {(self.folder / name).as_uri(): [edit] for name in NAMES}}}
 
 
-def ask(action: Action, _judgement: Judgement) -> Decision:
+def ask(action: Action, _facts: PermissionFacts) -> Decision:
     return Ask(step="mode", reason="edits are asked about", title=" ".join(action.writes))
 
 
-def allow(_action: Action, _judgement: Judgement) -> Decision:
+def allow(_action: Action, _facts: PermissionFacts) -> Decision:
     return Allow(step="rules", reason="a rule")
 
 

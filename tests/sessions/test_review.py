@@ -7,7 +7,8 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from assent.sessions.deps import Judgement
+from assent.sessions.deps import PermissionFacts
+from assent.sessions.live.closing import stop
 from assent.tools.edit import Edit
 from assent.tools.read import Read
 from assent.tools.write import Write
@@ -19,13 +20,13 @@ from sessions.harness import Harness, TestFront, running, say, use
 BEFORE = "".join(f"line {number}\n" for number in range(40))
 
 
-def ask_for_writes(action: Action, _judgement: Judgement) -> Decision:
+def ask_for_writes(action: Action, _facts: PermissionFacts) -> Decision:
     if action.writes:
         return Ask(step="mode", reason="edits are asked about", title=f"Edit {action.writes[0]}")
     return Allow(step="readOnly", reason="reads")
 
 
-def allow(_action: Action, _judgement: Judgement) -> Decision:
+def allow(_action: Action, _facts: PermissionFacts) -> Decision:
     return Allow(step="rules", reason="a rule")
 
 
@@ -86,6 +87,11 @@ async def test_hunks_not_named_in_the_reply_are_rejected_and_the_model_is_told(t
         text = (app.cwd / "a.txt").read_text()
         assert "line three\n" in text and "line 30\n" in text
         assert "1 of 2 hunks" in told(app) and "only this" in told(app)
+        # What is counted is what was accepted, and a window that opens the conversation later counts the same.
+        counted = [{"path": str(app.cwd / "a.txt"), "added": 1, "removed": 1}]
+        assert front.of("toolFinished")[-1]["changed"] == counted
+        shown = (await app.request("session/attach", TestFront(), sessionId=session))["shown"]
+        assert [each["event"]["changed"] for each in shown if "changed" in each["event"]] == [counted]
 
 
 async def test_a_denied_edit_leaves_the_file_and_withdraws_the_proposal(tmp_path: Path) -> None:
@@ -237,7 +243,7 @@ async def test_a_review_that_ends_with_its_session_is_no_failure(
         session = await app.new(front)
         await app.send(session, "edit", front)
         proposal = (await front.seen("editProposed"))["proposal"]["proposalId"]
-        app.hub.live[session].stop()
+        stop(app.hub.live[session])
         # As at the end of a process, when what still waits is collected: there is no loop any more.
         await anyio.to_thread.run_sync(app.deps.proposals.withdraw, proposal)
     assert "a listener failed" not in caplog.text
@@ -274,7 +280,7 @@ async def test_a_hunk_accepted_while_others_wait_is_told_to_the_call_it_belongs_
     async with opened(tmp_path, ask_for_writes) as app:
         session = app.hub.live[await app.new(front)]
         path = str(app.cwd / "a.txt")
-        before = await session.workspace.read(path)
+        before = await session.files.workspace.read(path)
         after = BEFORE.replace("line 3\n", "line three\n").replace("line 30\n", "line thirty\n")
         plan = EditPlan(path=path, before=before, new_text=after, tool="Write", tool_use_id="tu9", target=path)
         action = Action(tool="Write", input={"file_path": path}, writes=(path,))

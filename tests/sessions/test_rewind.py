@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assent.sessions.deps import Judgement
+from assent.sessions.deps import PermissionFacts
 from assent.tools.read import Read
 from assent.tools.write import Write
 from assent.types.blocks import Json
@@ -14,7 +14,7 @@ from assent.types.permissions import Action, Allow, Decision
 from sessions.harness import Harness, TestFront, running, say, use
 
 
-def allow(_action: Action, _judgement: Judgement) -> Decision:
+def allow(_action: Action, _facts: PermissionFacts) -> Decision:
     return Allow(step="rules", reason="a rule")
 
 
@@ -122,6 +122,16 @@ async def test_rewinding_to_an_answer_keeps_that_answer(tmp_path: Path) -> None:
         await app.request("session/rewind", sessionId=session, messageId=answer, restore="both")
         assert await said(app, session) == ["first", "wrote one"]
         assert (app.cwd / "a.txt").read_text() == "one\n"
+
+
+async def test_rewinding_to_results_of_tools_keeps_them_and_offers_no_prompt(tmp_path: Path) -> None:
+    front = TestFront()
+    async with writing(tmp_path) as app:
+        session, _ = await three_turns(app, front)
+        results = [m["id"] for m in front.of("message") if m["content"][0]["type"] == "tool_result"]
+        done = await app.request("session/rewind", sessionId=session, messageId=results[1], restore="both")
+        assert "prompt" not in done and (app.cwd / "a.txt").read_text() == "one\n"
+        assert await said(app, session) == ["first"]
 
 
 async def test_unknown_messages_and_running_turns_are_refused(tmp_path: Path) -> None:

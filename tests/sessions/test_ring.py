@@ -11,6 +11,7 @@ from assent.sessions.stream.front import FrontFlags
 from assent.sessions.stream.published import Published
 from assent.sessions.stream.translate import Delta
 from assent.types.blocks import Json
+from assent.wire.asks import PendingAsk, PermissionAsk
 from assent.wire.events import Notice, TextDelta
 from sessions.harness import TestFront
 
@@ -91,6 +92,20 @@ async def test_text_that_json_cannot_hold_is_mended_for_everyone() -> None:
     assert [each.json() for each in log.replay(0) or ()] == front.params
 
 
+PENDING = PendingAsk(
+    session_id="s",
+    turn_id="t1",
+    ask_id="a1",
+    tool_use_id="u1",
+    tool="Note",
+    input={},
+    title="Note it",
+    reason="",
+    step="consolidation",
+    suggestions=[],
+)
+
+
 async def test_an_ask_never_overtakes_its_pending_event_while_events_are_held() -> None:
     order: list[str] = []
 
@@ -99,23 +114,23 @@ async def test_an_ask_never_overtakes_its_pending_event_while_events_are_held() 
             order.append(published.json()["event"]["type"])
             super().event(published)
 
-        async def ask(self, params: Json) -> Json:
+        async def ask(self, ask: PermissionAsk) -> Json:
             order.append("ask")
-            return await super().ask(params)
+            return await super().ask(ask)
 
     front = Ordered()
     log = EventLog("s", "e")
     held = log.subscribe(front)
     held.hold()
     asks = Asks(log)
-    question = asks.open("permission", "a1", {"sessionId": "s", "askId": "a1"})
+    question = asks.open(PENDING)
     await anyio.lowlevel.checkpoint()
     assert order == []
     held.release()
     await front.until(lambda: front.asked)
     assert order == ["permissionPending", "ask"]
     front.answer({"decision": "allow"})
-    with anyio.fail_after(5):
+    with anyio.fail_after(120):
         assert await asks.wait(question) == {"decision": "allow"}
 
 

@@ -6,13 +6,16 @@ from typing import Any
 import anyio
 import pytest
 
-from assent.sessions.deps import Judgement
+from assent.extensions.hooks import Hook, InProcessHooks
+from assent.sessions.deps import PermissionFacts
 from assent.sessions.stream.front import Call
 from assent.tools.tool import ToolContext, ToolOutput
 from assent.tools.web_search import WebSearch
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError, ToolError
+from assent.types.hooks import HookCall, HookOutcome
 from assent.types.permissions import Action, Allow, Decision, Deny
+from assent.types.ports import Elicitation
 from sessions.harness import Note, NoteInput, TestFront, running
 
 
@@ -69,7 +72,7 @@ async def test_asks_are_asked_and_answers_count(tmp_path: Path) -> None:
 
 
 async def test_a_denial_is_an_error_of_its_own_kind(tmp_path: Path) -> None:
-    def deny(_action: Action, _judgement: Judgement) -> Decision:
+    def deny(_action: Action, _facts: PermissionFacts) -> Decision:
         return Deny(step="rules", reason="never notes")
 
     async with running(tmp_path, decide=deny) as app:
@@ -90,7 +93,7 @@ async def test_cancelling_stops_the_tool_and_says_cancelled(tmp_path: Path) -> N
             except ProtocolError as error:
                 failures.append(error)
 
-        with anyio.fail_after(5):
+        with anyio.fail_after(120):
             async with anyio.create_task_group() as group:
                 group.start_soon(run)
                 await tool.began.wait()
@@ -134,10 +137,35 @@ async def test_a_tool_run_by_a_client_has_the_same_services_as_in_a_turn(tmp_pat
     async def search(query: str, _allowed: list[str], _blocked: list[str]) -> str:
         return f"found {query}"
 
-    def allow(_action: Action, _judgement: Judgement) -> Decision:
+    def allow(_action: Action, _facts: PermissionFacts) -> Decision:
         return Allow(step="rules", reason="allowed")
 
     async with running(tmp_path, search_web=search, tools=[WebSearch()], decide=allow) as app:
         session = await app.new()
         result = await app.request("tool/run", sessionId=session, name="WebSearch", input={"query": "tea"})
         assert (result["isError"], result["content"][0]["text"]) == (False, "found tea")
+
+
+async def test_hooks_answer_the_question_of_a_server_whose_tool_a_client_runs(tmp_path: Path) -> None:  # T10, H
+    class Asking(Note):
+        name = "Asking"
+
+        def action(self, input: NoteInput, *, cwd: str) -> Action:
+            return Action(tool=self.name, input={}, harmless=True)
+
+        async def call(self, input: NoteInput, ctx: ToolContext) -> ToolOutput:
+            assert ctx.elicit is not None
+            answer = await ctx.elicit(Elicitation(message="Which?", schema={"type": "object"}, server="paint"))
+            return ToolOutput(content=f"{answer.action} {answer.content.get('colour')}")
+
+    async def green(call: HookCall) -> HookOutcome:
+        return HookOutcome(specific={"action": "accept", "content": {"colour": f"green for {call.subject}"}})
+
+    def allow(_action: Action, _judgement: PermissionFacts) -> Decision:
+        return Allow(step="rules", reason="allowed")
+
+    hooks = InProcessHooks((Hook(event="Elicitation", run=green),))
+    async with running(tmp_path, tools=[Asking()], hooks=hooks, decide=allow) as app:
+        session = await app.new()
+        result = await app.request("tool/run", sessionId=session, name="Asking", input={"text": ""})
+        assert result["content"][0]["text"] == "accept green for paint"

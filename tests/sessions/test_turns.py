@@ -8,7 +8,7 @@ from typing import Never
 import anyio
 import pytest
 
-from assent.sessions.deps import Judgement
+from assent.sessions.deps import PermissionFacts
 from assent.sessions.stream.front import Call, FrontFlags
 from assent.tools.read import Read
 from assent.types.blocks import Json
@@ -329,7 +329,7 @@ async def test_cancelling_a_waiting_send_interrupts_and_still_answers_the_result
             params: Json = {"sessionId": session, "prompt": "hi", "wait": True}
             answers.append(await app.hub.request("assent/session/send", params, call))
 
-        with anyio.fail_after(5):
+        with anyio.fail_after(120):
             async with anyio.create_task_group() as group:
                 group.start_soon(send)
                 await held.asked.wait()
@@ -402,7 +402,7 @@ async def test_sessions_run_side_by_side(tmp_path: Path) -> None:
         a, b = await app.new(front), await app.new(front)
         await app.send(a, "alpha", front)
         await app.send(b, "beta", front)
-        with anyio.fail_after(5):
+        with anyio.fail_after(120):
             await first.asked.wait()
             await second.asked.wait()
         listed = await app.request("session/list")
@@ -436,7 +436,7 @@ async def test_a_mention_that_must_be_asked_about_is_asked_after_the_turn_starte
     front = TestFront()
     front.answer({"decision": "allow"})
 
-    def judge(action: Action, _judgement: Judgement) -> Decision:
+    def judge(action: Action, _facts: PermissionFacts) -> Decision:
         return Ask(step="sandbox", reason="outside", title="Read it?")
 
     async with running(tmp_path, say("read"), tools=[Read()], decide=judge) as app:

@@ -24,8 +24,8 @@ def test_the_past_is_what_was_there_before_the_first_change_since(tmp_path: Path
     history.close()
     reopened = FileHistory(tmp_path)
     left = digest_of(file("three"))
-    assert reopened.since(0) == [Past(path="/f", text="one", left=left)]
-    assert reopened.since(15) == [Past(path="/f", text="two", left=left)]
+    assert reopened.since(0) == [Past(path="/f", text="one", left=left, content=b"one", left_content=b"three")]
+    assert reopened.since(15) == [Past(path="/f", text="two", left=left, content=b"two", left_content=b"three")]
     assert reopened.since(21) == []
 
 
@@ -35,9 +35,9 @@ def test_bytes_come_back_as_they_were_whatever_the_encoding(tmp_path: Path) -> N
     history.before("/bom", file("x", bom=b"\xef\xbb\xbf"), at=1)
     history.before("/new", None, at=1)
     pasts = {past.path: past for past in history.since(0)}
-    assert pasts["/latin"].data == b"caf\xe9\r\n"
-    assert pasts["/bom"].data == b"\xef\xbb\xbfx"
-    assert pasts["/new"].data is None
+    assert pasts["/latin"].content == b"caf\xe9\r\n"
+    assert pasts["/bom"].content == b"\xef\xbb\xbfx"
+    assert pasts["/new"].content is None
     assert not pasts["/new"].known  # no `after`: we do not know whether the edit happened
 
 

@@ -32,7 +32,7 @@ def test_a_second_process_is_told_who_owns_the_session_and_death_frees_it(tmp_pa
         assert holder(path) == other.pid
     finally:
         other.kill()
-        other.wait(10)
+        other.wait(120)
     acquire(path).release()
     assert holder(path) is None
 
@@ -49,7 +49,7 @@ def test_a_turn_under_way_is_known_to_others_until_its_process_dies(tmp_path: Pa
         assert busy(path) and holder(path) == other.pid
     finally:
         other.kill()
-        other.wait(10)
+        other.wait(120)
     assert "busy" in path.read_text() and not busy(path)
     lock = acquire(path)
     assert not busy(path)

@@ -35,7 +35,7 @@ class Place:
         return self.files.load(str(self.cwd), trust=EVERYTHING if trusted else UNTRUSTED, session=session)
 
 
-def rule(text: str) -> None:
+def rule(text: str, *, behaviour: str) -> None:
     if text.count("(") != text.count(")"):
         raise ValueError("the brackets do not match")
 

@@ -8,11 +8,12 @@ import jsonschema
 import pytest
 
 from assent.storage.settings import SettingsFiles, local_file, project_file
-from assent.storage.settings.lines import key_lines
 from assent.storage.settings.page import page
 from assent.storage.settings.schema import FILE, generated, rendered
 from assent.storage.settings.structure import OWN_ONLY
 from assent.storage.trust import EVERYTHING, UNTRUSTED
+from assent.text.json_lines import key_lines
+from assent.types.hook_limits import HookLimits
 from assent.types.hooks import EVENTS
 
 ROOT = Path(__file__).parents[2]
@@ -127,7 +128,7 @@ def test_defaults_are_those_of_the_structure(tmp_path: Path) -> None:
     typed = files(tmp_path).load(str(tmp_path), trust=UNTRUSTED).typed
     assert (typed.host, typed.host_keep_running, typed.host_idle_seconds) == (False, False, 2)
     assert (typed.read_claude_settings, typed.disable_all_hooks) == (True, False)
-    assert typed.background_calls.collapse is False
+    assert typed.background_calls.collapse is True
     assert not typed.retention.days and not typed.model
 
 
@@ -196,6 +197,15 @@ def test_of_the_users_claude_settings_hooks_and_rules_count_and_nothing_else(tmp
     assert (off.hooks, off.rules) == ((), ())
 
 
+def test_rules_that_only_restrict_may_speak_of_several_tools(tmp_path: Path) -> None:
+    from assent.permissions.rules import parse_rule
+
+    place = files(tmp_path, claude_dir=tmp_path / "claude", parse_rule=parse_rule)
+    write(tmp_path / "claude" / "settings.json", {"permissions": {"deny": ["mcp__*"], "allow": ["mcp__*"]}})
+    settings = place.load(str(tmp_path), trust=UNTRUSTED)
+    assert (settings.listed("deny"), settings.listed("allow")) == (["mcp__*"], [])
+
+
 @pytest.mark.parametrize("name", [".claude/settings.json", ".claude/settings.local.json"])
 def test_claude_settings_of_a_project_restrict_at_once_and_activate_after_trust(tmp_path: Path, name: str) -> None:
     place = files(tmp_path)
@@ -241,6 +251,61 @@ def test_all_hooks_can_be_disabled_except_those_of_the_policy(tmp_path: Path) ->
     write(place.user_file, {"hooks": {"Stop": [{"command": "mine"}]}})
     both = place.load(str(tmp_path), trust=UNTRUSTED)
     assert [entry.entry["command"] for entry in both.hooks] == ["mine", "theirs"]
+
+
+def test_a_policy_may_leave_only_its_own_hooks_and_no_other_file_can(tmp_path: Path) -> None:
+    place = files(tmp_path)
+    path = write(place.user_file, {"allowManagedHooksOnly": True, "hooks": {"Stop": [{"command": "mine"}]}})
+    write(place.policy_file, {"hooks": {"Stop": [{"command": "theirs"}]}})
+    settings = place.load(str(tmp_path), trust=UNTRUSTED)
+    assert len(settings.hooks) == 2 and not settings.only_policy_hooks
+    (problem,) = settings.problems
+    assert str(problem).startswith(f"{path}:") and "policy file only" in problem.text
+    write(place.policy_file, {"allowManagedHooksOnly": True, "hooks": {"Stop": [{"command": "theirs"}]}})
+    settings = place.load(str(tmp_path), trust=UNTRUSTED)
+    assert [entry.entry["command"] for entry in settings.hooks] == ["theirs"] and settings.only_policy_hooks
+
+
+def test_lists_of_servers_for_hooks_are_united_and_a_project_can_only_narrow_them(tmp_path: Path) -> None:
+    place = files(tmp_path, claude_dir=tmp_path / "claude")
+    assert place.claude_user_file is not None
+    assert place.load(str(tmp_path), trust=UNTRUSTED).hook_limits.allow_url("https://anything.example/")
+    write(place.claude_user_file, {"allowedHttpHookUrls": ["https://a.example/*"]})
+    write(place.user_file, {"allowedHttpHookUrls": ["https://b.example/*"], "httpHookAllowedEnvVars": ["A", "B"]})
+    limits = place.load(str(tmp_path), trust=UNTRUSTED).hook_limits
+    assert [limits.allow_url(f"https://{name}.example/x") for name in "abc"] == [True, True, False]
+    write(tmp_path / ".claude" / "settings.json", {"allowedHttpHookUrls": ["https://*.example/*"]})
+    write(project_file(str(tmp_path)), {"httpHookAllowedEnvVars": ["B", "C"]})
+    limits = place.load(str(tmp_path), trust=UNTRUSTED).hook_limits
+    assert [limits.allow_url(f"https://{name}.example/x") for name in "abc"] == [True, True, False]
+    assert limits.allowed_variables(["A", "B", "C"]) == ["B"]
+    write(tmp_path / ".claude" / "settings.json", {"allowedHttpHookUrls": []})
+    limits = place.load(str(tmp_path), trust=UNTRUSTED).hook_limits
+    assert not limits.allow_url("https://a.example/x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "allowed"),
+    [
+        ("https://hooks.example.com/*", "https://hooks.example.com/a/b?c=d", True),
+        ("https://hooks.example.com/*", "HTTPS://Hooks.Example.COM./a", True),
+        ("https://Hooks.example.com./*", "https://hooks.example.com/a", True),
+        ("https://hooks.example.com/*", "http://hooks.example.com/a", False),
+        ("https://hooks.example.com/*", "https://hooks.example.com.evil.example/a", False),
+        ("https://hooks.example.com/*", "https://evil.example/?https://hooks.example.com/", False),
+        ("https://*.example.com/*", "https://a.example.com/x", True),
+        ("http://localhost:*", "http://localhost:8080/x", True),
+        ("http://localhost:*", "http://LOCALHOST:8080/x", True),
+        ("http://localhost:*", "http://localhost:80@evil.example/", False),
+        ("http://localhost:*", "http://localhost:x/", False),
+        ("https://a.example/*", "https://a.example\\@evil.example/", False),
+        ("https://a.example/*", " https://a.example/", False),
+        ("*", "https://a.example/", True),
+        ("*", "no address", False),
+    ],
+)
+def test_an_address_of_a_hook_is_compared_as_a_whole(pattern: str, url: str, allowed: bool) -> None:
+    assert HookLimits(urls=((pattern,),)).allow_url(url) is allowed
 
 
 def test_an_untrusted_project_cannot_disable_the_users_hooks(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assent.sessions.live.record import Record
-from assent.storage import transcript
+from assent.storage import backward_reading, transcript
 from assent.storage.journal import Journal
 from assent.storage.paths import SessionPaths
 from assent.types import codec
@@ -277,7 +277,7 @@ def test_the_newest_page_of_a_long_file_reads_only_its_end(tmp_path: Path) -> No
 
 def test_a_line_longer_than_any_block_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
-    long = "y" * (3 * transcript.CHUNK)
+    long = "y" * (3 * backward_reading.CHUNK)
     write(path, user("u1"), user("u2", long), user("u3"))
     page = transcript.newest_page(path, max_bytes=1 << 30)
     assert uuids(page) == ["u1", "u2", "u3"]

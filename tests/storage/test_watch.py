@@ -5,7 +5,7 @@ from pathlib import Path
 
 import anyio
 
-from assent.storage.watch import SettingsWatch
+from assent.storage.watch import FileWatch
 
 
 class ScriptedChanges:
@@ -25,10 +25,10 @@ async def test_a_folder_that_comes_into_being_is_watched_from_then_on(tmp_path: 
     file = tmp_path / ".assent" / "settings.json"
     changes = ScriptedChanges()
     heard = anyio.create_memory_object_stream[None](10)
-    watch = SettingsWatch(lambda: [file], changes=changes)
-    with anyio.fail_after(5):
+    watch = FileWatch(lambda: [file], changes=changes)
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as group:
-            group.start_soon(watch.run, lambda: heard[0].send_nowait(None))
+            group.start_soon(watch.run, lambda _changed: heard[0].send_nowait(None))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType] -- start_soon types no arguments
             await changes.send.send({str(tmp_path / "unrelated.txt")})
             file.parent.mkdir()
             await changes.send.send({str(file.parent)})
@@ -43,9 +43,9 @@ async def test_a_folder_that_comes_into_being_is_watched_from_then_on(tmp_path: 
 
 
 async def test_the_real_watcher_stops_when_told(tmp_path: Path) -> None:
-    watch = SettingsWatch(lambda: [tmp_path / "settings.json"])
-    with anyio.fail_after(10):
+    watch = FileWatch(lambda: [tmp_path / "settings.json"])
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as group:
-            group.start_soon(watch.run, lambda: None)
+            group.start_soon(watch.run, lambda _changed: None)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType] -- start_soon types no arguments
             await anyio.lowlevel.checkpoint()
             watch.stop()

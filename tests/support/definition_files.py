@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from assent.app import App
 from assent.extensions.catalogue import Activation, Catalogue, Catalogues
 from assent.extensions.places import Place, Surroundings
+from assent.sessions.asking.trust_question import look
+
+Json = dict[str, Any]
 
 
 @dataclass
@@ -49,3 +54,20 @@ def ground(tmp_path: Path) -> Ground:
     found = Ground(tmp_path)
     (found.project / ".git").mkdir(parents=True)
     return found
+
+
+async def opened(app: App, folder: Path) -> Json:
+    return await app.sessions.request("assent/session/new", {"cwd": str(folder)})
+
+
+async def said(app: App, session: Json, prompt: str) -> str:
+    """The answer to a prompt, when its turn has ended."""
+    params = {"sessionId": session["sessionId"], "prompt": prompt, "wait": True}
+    return str((await app.sessions.request("assent/session/send", params))["result"]["result"])
+
+
+async def trust(app: App, folder: Path) -> None:
+    """Trust the folder with all that it would activate now."""
+    await app.definitions.load(str(folder))
+    shown = look(app.settings, app.trust, str(folder))
+    assert app.trust.set(str(folder), trusted=True, remember="session", items=shown.items)

@@ -20,7 +20,7 @@ import anyio
 import pytest
 
 from assent.tools.files import disk
-from assent.tools.files.workspace import DiskWorkspace, absolute, target_of
+from assent.tools.files.disk_workspace import DiskWorkspace, absolute, target_of
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.tools.search import ripgrep
@@ -387,7 +387,7 @@ def test_the_clock_of_a_file_is_kept_in_its_text(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("x")
     os.utime(path, ns=(1, 2_000_000_000))
-    from assent.tools.files.workspace import read_text
+    from assent.tools.files.disk_workspace import read_text
 
     assert read_text(str(path)).mtime_ns == 2_000_000_000
     assert time.time_ns() > 2_000_000_000

@@ -173,13 +173,13 @@ class Reviewed:
     def __init__(self, text: str, outcome: EditOutcome) -> None:
         self.file = FileText(path="/r/a.txt", text=text, sha256="1")
         self.outcome = outcome
-        self.applied: list[tuple[EditPlan, str | None]] = []
+        self.applied: list[EditPlan] = []
 
     async def read(self, path: str) -> FileText:
         return self.file
 
-    async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
-        self.applied.append((plan, proposal_id))
+    async def apply(self, plan: EditPlan) -> EditOutcome:
+        self.applied.append(plan)
         return self.outcome
 
     async def save_barrier(self) -> str:
@@ -194,13 +194,13 @@ async def test_what_the_user_decided_and_new_diagnostics_reach_the_model(box: To
     outcome = EditOutcome(path="/r/a.txt", after=after, report="1 of 2 hunks accepted", diagnostics="a.txt:1: bad")
     box.workspace = reviewed = Reviewed("one\n", outcome)
     await box.call("Read", file_path="/r/a.txt")
-    ctx = box.context(proposal_id="p1")
+    ctx = box.context(reviewed=outcome)
     output = await box.call_in(ctx, "Edit", {"file_path": "/r/a.txt", "old_string": "one", "new_string": "two"})
     assert output.content == (
         "1 of 2 hunks accepted\nChanged /r/a.txt.\nIt now reads, from line 1:\n     1→mine\na.txt:1: bad"
     )
     assert output.summary == "1 of 2 hunks accepted"
-    assert [proposal for _, proposal in reviewed.applied] == ["p1"]
+    assert reviewed.applied == []  # it has landed already, as far as it was accepted
     mark = box.state.read_files["/r/a.txt"]
     assert (mark.sha256, mark.version) == ("2", 4)
 

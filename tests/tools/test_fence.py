@@ -21,7 +21,7 @@ import pytest
 from assent.tools.bash import Bash
 from assent.tools.process import landlock, sandbox
 from assent.tools.process.fence import Fences
-from assent.tools.process.sandbox import Found
+from assent.tools.process.sandbox import FoundFences
 from toolbox import Toolbox, gone
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def bwrap() -> str:
 
 
 @pytest.fixture(scope="session", params=["bubblewrap", "landlock"])
-def found(request: pytest.FixtureRequest) -> Found:
+def found(request: pytest.FixtureRequest) -> FoundFences:
     if sys.platform != "linux":
         return sandbox.found_here()
     program = request.getfixturevalue("bwrap") if request.param == "bubblewrap" else None
@@ -52,7 +52,7 @@ def found(request: pytest.FixtureRequest) -> Found:
 
 
 @pytest.fixture
-def fenced(box: Toolbox, found: Found) -> Toolbox:
+def fenced(box: Toolbox, found: FoundFences) -> Toolbox:
     """A command that begins with `cat` only reads; any other was allowed to do its work."""
     return _fenced(box, found)
 
@@ -61,7 +61,7 @@ def _only_reads(command: str, *_where: object) -> bool:
     return command.startswith("cat")
 
 
-def _fenced(box: Toolbox, found: Found, *, network: bool = False) -> Toolbox:
+def _fenced(box: Toolbox, found: FoundFences, *, network: bool = False) -> Toolbox:
     fence = Fences(home=str(box.root.parent / "home"), found=lambda: found).make(scope="all", network=network)
     box.tools["Bash"] = Bash(is_read_only=_only_reads, fence=fence)
     return box
@@ -82,19 +82,19 @@ def outside() -> Iterator[Path]:
         yield Path(folder, "made")
 
 
-async def test_a_fenced_command_changes_nothing_outside(fenced: Toolbox, found: Found, outside: Path) -> None:
+async def test_a_fenced_command_changes_nothing_outside(fenced: Toolbox, found: FoundFences, outside: Path) -> None:
     output = await fenced.call("Bash", command=f"echo x > {outside}")
     assert output.is_error == (found.kind != "none")
     assert _exists(outside) == (found.kind == "none")
 
 
-async def test_a_command_that_only_reads_writes_nowhere(fenced: Toolbox, found: Found) -> None:
+async def test_a_command_that_only_reads_writes_nowhere(fenced: Toolbox, found: FoundFences) -> None:
     output = await fenced.call("Bash", command="cat /dev/null > made")
     assert _exists(fenced.root / "made") == (found.kind == "none")
     assert output.is_error == (found.kind != "none")
 
 
-async def test_protected_paths_stay_as_they_are_while_the_rest_is_writable(fenced: Toolbox, found: Found) -> None:
+async def test_protected_paths_stay_as_they_are_while_the_rest_is_writable(fenced: Toolbox, found: FoundFences) -> None:
     root = fenced.root
     kept = (
         ".git/hooks/pre-commit",
@@ -132,7 +132,7 @@ _SEND = "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'inside', 
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-async def test_there_is_no_network_of_any_kind_unless_allowed(box: Toolbox, found: Found, allowed: bool) -> None:
+async def test_there_is_no_network_of_any_kind_unless_allowed(box: Toolbox, found: FoundFences, allowed: bool) -> None:
     fenced = _fenced(box, found, network=allowed)
     reaches = allowed or found.kind == "none"
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -156,7 +156,7 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
 
 
 async def test_a_fenced_command_sees_no_secrets_of_others_and_cannot_signal_them(
-    fenced: Toolbox, found: Found, other: subprocess.Popen[bytes]
+    fenced: Toolbox, found: FoundFences, other: subprocess.Popen[bytes]
 ) -> None:
     text = (await fenced.call("Bash", command=f"cat /proc/{other.pid}/environ; true")).content
     await fenced.call("Bash", command=f"kill -9 {other.pid}")
@@ -165,7 +165,7 @@ async def test_a_fenced_command_sees_no_secrets_of_others_and_cannot_signal_them
         assert other.poll() is None
 
 
-async def test_not_even_root_mounts_its_way_out(fenced: Toolbox, found: Found, outside: Path) -> None:
+async def test_not_even_root_mounts_its_way_out(fenced: Toolbox, found: FoundFences, outside: Path) -> None:
     for how in ("", "unshare -Urm "):
         await fenced.call("Bash", command=f"{how}bash -c 'mount -o remount,rw,bind / && echo x > {outside}'")
         if found.kind != "none":
@@ -190,7 +190,7 @@ async def test_a_timeout_reaches_what_is_inside_the_fence(fenced: Toolbox) -> No
 @pytest.mark.parametrize("command", ["cat /etc/hostname", "touch made"])
 async def test_a_fence_that_does_not_start_runs_nothing(box: Toolbox, command: str) -> None:
     """Allowed or not: what was to be fenced in runs fenced in, or does not run."""
-    fenced = _fenced(box, Found(kind="bubblewrap", bwrap="/nonexistent/bwrap"))
+    fenced = _fenced(box, FoundFences(kind="bubblewrap", bwrap="/nonexistent/bwrap"))
     assert "not be run" in await fenced.error("Bash", command=command)
     assert list(box.root.iterdir()) == []
 
@@ -222,7 +222,7 @@ def test_a_bubblewrap_that_cannot_start_is_told_and_landlock_is_used(bwrap: str,
     answer = json.loads(told(*assent, "explain", input=question).stdout)
     assert answer["decision"] == "allow"  # by what it is, not by where it runs
     policy = sandbox.working_policy([str(root)])
-    found = Found(kind="bubblewrap", bwrap=bwrap, filters=False)
+    found = FoundFences(kind="bubblewrap", bwrap=bwrap, filters=False)
     argv = sandbox.plan(["touch", str(root / "made")], policy, found=found).argv
     if place:
         assert "bubblewrap did not start (bwrap: " in words

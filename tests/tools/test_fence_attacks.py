@@ -80,7 +80,7 @@ WRITES = {
     "an attribute": "os.setxattr(PROJ + '/a.py', 'user.x', b'1')",
     "the owner": "os.chown(PROJ + '/a.py', os.getuid(), os.getgid()); escaped()",
     "flags by ioctl": "fcntl.ioctl(os.open(PROJ + '/a.py', 0), 0x40086602, struct.pack('l', 0x40)); escaped()",
-    "an executable of its own": "open(TMP + '/e', 'w').write('#!/bin/sh\\necho ESCAPED'); os.chmod(TMP + '/e', 0o700); os.execv(TMP + '/e', ['e'])",
+    "an executable of its own": "open(TMP + '/e', 'w').write('#!/bin/sh\\nprintf ESC; echo APED'); os.chmod(TMP + '/e', 0o700); os.execv(TMP + '/e', ['e'])",
 }
 SOCKETS = {
     "TCP": "socket.create_connection(('127.0.0.1', facts['tcp'])); escaped()",

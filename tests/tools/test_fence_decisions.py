@@ -12,9 +12,9 @@ from assent.permissions.chain import decide
 from assent.permissions.context import PermissionContext
 from assent.tools.bash import Bash
 from assent.tools.process import fence_reads, landlock
-from assent.tools.process.fence import RETRY_AFTER, Fences, Wanted
-from assent.tools.process.fence_reads import Inexpressible, Place, reading_rules
-from assent.tools.process.sandbox import Found, Kind
+from assent.tools.process.fence import RETRY_AFTER, FencedRun, Fences
+from assent.tools.process.fence_reads import CommandPlace, Inexpressible, reading_rules
+from assent.tools.process.sandbox import FoundFences, Kind
 from assent.tools.run.executor import ToolExecutor
 from assent.tools.tool import ToolContext
 from assent.types.errors import Unfenced
@@ -23,11 +23,11 @@ from assent.types.permissions import Allow, Ask, Deny, Verdict
 from assent.types.ports import ToolCall
 from toolbox import Toolbox
 
-BROKEN = Found(kind="none", filters=False, failed="landlock did not start (no)")
-ABSENT = Found(kind="none", filters=False)
+BROKEN = FoundFences(kind="none", filters=False, failed="landlock did not start (no)")
+ABSENT = FoundFences(kind="none", filters=False)
 
 
-def fences(found: Found, *, home: str = "/home/me", clock: Callable[[], float] = lambda: 0.0) -> Fences:
+def fences(found: FoundFences, *, home: str = "/home/me", clock: Callable[[], float] = lambda: 0.0) -> Fences:
     return Fences(home=home, own=(f"{home}/.config/assent",), found=lambda: found, known=lambda: found, clock=clock)
 
 
@@ -83,12 +83,12 @@ def denied(ask: Ask) -> Verdict:
 class LateKnowledge(Fences):
     """Nothing is known of the machine until a command has tried: the first decision is made in hope."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: FoundFences) -> None:
         self.tried = False
         super().__init__(home="/home/me", found=self._try(found), known=lambda: found if self.tried else None)
 
-    def _try(self, found: Found) -> Callable[[], Found]:
-        def trying() -> Found:
+    def _try(self, found: FoundFences) -> Callable[[], FoundFences]:
+        def trying() -> FoundFences:
             self.tried = True
             return found
 
@@ -121,12 +121,12 @@ async def test_an_entry_that_the_kernel_refuses_is_an_unfenced_command(box: Tool
     walls = Fences(home="/home/me")
     fence = walls.make()
     assert fence is not None
-    wanted = Wanted(argv=["/bin/true"], env={}, judged=True, cwd=str(box.root))
+    wanted = FencedRun(argv=["/bin/true"], env={}, judged=True, cwd=str(box.root))
     around = fence.surround(wanted)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, around.start.enclosure.ruleset)
     os.close(null)
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         process = await box.jobs.keeper.start(
             ["/usr/bin/touch", str(box.root / "made")], cwd="/", env={}, enclosure=around.start.enclosure
         )
@@ -139,7 +139,7 @@ async def test_an_entry_that_the_kernel_refuses_is_an_unfenced_command(box: Tool
 
 def test_a_failure_asks_for_a_while_and_is_then_tried_again() -> None:
     now = 0.0
-    walls = fences(Found(kind="landlock", version=7), clock=lambda: now)
+    walls = fences(FoundFences(kind="landlock", version=7), clock=lambda: now)
     assert walls.trouble(("/w",)) == ""
     assert "was not run: out of memory" in str(walls.failed("out of memory"))
     assert walls.trouble(("/w",)) == "out of memory"
@@ -162,19 +162,19 @@ def test_a_failure_asks_for_a_while_and_is_then_tried_again() -> None:
     ],
 )
 def test_a_workspace_that_cannot_be_told_from_secrets_asks(kind: Kind, roots: Sequence[str], trouble: str) -> None:
-    said = fences(Found(kind=kind, version=7)).trouble(roots)
+    said = fences(FoundFences(kind=kind, version=7)).trouble(roots)
     assert said.startswith(trouble) if trouble else said == ""
 
 
 def test_a_command_there_is_not_run_even_if_it_was_allowed() -> None:
-    fence = fences(Found(kind="landlock", version=7)).make()
+    fence = fences(FoundFences(kind="landlock", version=7)).make()
     assert fence is not None
     with pytest.raises(Unfenced, match="holds the home directory"):
-        fence.surround(Wanted(argv=["ls"], env={}, judged=True, cwd="/home"))
+        fence.surround(FencedRun(argv=["ls"], env={}, judged=True, cwd="/home"))
 
 
 def test_the_scope_says_what_is_fenced_besides() -> None:
-    walls = fences(Found(kind="landlock", version=7))
+    walls = fences(FoundFences(kind="landlock", version=7))
     reading, everything = walls.make(), walls.make(scope="all")
     assert reading is not None
     assert everything is not None
@@ -186,7 +186,7 @@ def test_the_scope_says_what_is_fenced_besides() -> None:
 # --- what may be read ------------------------------------------------------------------------------------------------
 
 
-def opened(place: Place) -> set[str]:
+def opened(place: CommandPlace) -> set[str]:
     return {path for path, access in reading_rules(place) if access & landlock.READ_FILE}
 
 
@@ -195,7 +195,7 @@ def test_a_home_that_is_the_workspace_is_open_without_its_hidden_entries(tmp_pat
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / ".ssh")
-    place = Place(roots=(str(tmp_path),), home=str(tmp_path), own=(str(tmp_path / "data/own"),))
+    place = CommandPlace(roots=(str(tmp_path),), home=str(tmp_path), own=(str(tmp_path / "data/own"),))
     (tmp_path / "data/other").write_text("x")
     inside = {path.removeprefix(f"{tmp_path}/") for path in opened(place) if path.startswith(str(tmp_path))}
     assert inside == {"src", "notes.txt", ".git", ".gitignore", "data/other"}
@@ -206,7 +206,7 @@ def test_programs_of_the_path_are_open_but_no_secret_beside_them(tmp_path: Path)
     for name in ("tools/bin", "tools/lib", "home/bin", "home/.ssh/bin", "home/v/shims", "home/v/versions"):
         (tmp_path / name).mkdir(parents=True)
     path = f"{tmp_path}/tools/bin:{home}/bin:{home}/.ssh/bin:{home}/v/shims:relative:{home}:/"
-    found = opened(Place(roots=(), home=str(home), path=path))
+    found = opened(CommandPlace(roots=(), home=str(home), path=path))
     inside = {path.removeprefix(f"{tmp_path}/") for path in found if path.startswith(str(tmp_path))}
     assert inside == {"tools/bin", "tools/lib", "home/bin", "home/v/shims", "home/v"}
 
@@ -221,12 +221,12 @@ def test_a_linked_worktree_opens_its_repository_only_if_that_knows_it(tmp_path: 
     (admin / "gitdir").write_text(f"{tree}/.git\n")
     (admin / "commondir").write_text("../..\n")
     home = str(tmp_path / "home")
-    assert str(common) in opened(Place(roots=(str(tree),), home=home))
-    assert str(common) not in opened(Place(roots=(str(other),), home=home))
+    assert str(common) in opened(CommandPlace(roots=(str(tree),), home=home))
+    assert str(common) not in opened(CommandPlace(roots=(str(other),), home=home))
     os.mkfifo(tmp_path / "pipe")
     (tree / ".git").unlink()
     (tree / ".git").symlink_to(tmp_path / "pipe")
-    assert str(common) not in opened(Place(roots=(str(tree),), home=home))
+    assert str(common) not in opened(CommandPlace(roots=(str(tree),), home=home))
 
 
 def test_a_project_s_own_files_open_no_folder_around_it(tmp_path: Path) -> None:
@@ -235,13 +235,13 @@ def test_a_project_s_own_files_open_no_folder_around_it(tmp_path: Path) -> None:
     (root / ".git").write_text(f"gitdir: {root}/x\n")
     (root / "x" / "gitdir").write_text(f"{root}/.git\n")
     (root / "x" / "commondir").write_text("../..\n")
-    assert str(tmp_path / "work") not in opened(Place(roots=(str(root),), home=str(tmp_path / "home")))
+    assert str(tmp_path / "work") not in opened(CommandPlace(roots=(str(root),), home=str(tmp_path / "home")))
 
 
 def test_names_alone_say_what_cannot_be_fenced_in() -> None:
     assert fence_reads.inexpressible(["/w"], home="/home/me") == ""
     with pytest.raises(Inexpressible):
-        reading_rules(Place(roots=("/",), home="/home/me"))
+        reading_rules(CommandPlace(roots=("/",), home="/home/me"))
 
 
 # --- the private folder ----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.tools.web.markdown import to_markdown
+from assent.tools.web.html_markdown import to_markdown
 
 
 @pytest.mark.parametrize(

@@ -211,10 +211,10 @@ async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path, mo
     monkeypatch.setattr(ripgrep, "SECONDS", 1.0)
     rg = _stand_in(tmp_path, "printf './hosts\\0'; exec sleep 1000")
     box = Toolbox(tmp_path, tools=[Glob(find_rg=lambda: rg), Grep(find_rg=lambda: rg)])
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         text = await box.text("Grep", pattern="x")
     assert text == "hosts\n[The search was stopped early: it finds too much or takes too long. Narrow it]"
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         assert "cut short" in await box.text("Glob", pattern="/etc/*")
     await box.jobs.close()
 
@@ -223,7 +223,7 @@ async def test_a_search_that_finds_too_much_is_stopped(tmp_path: Path, monkeypat
     monkeypatch.setattr(ripgrep, "OUTPUT", 1000)
     (tmp_path / "a.txt").write_text("needle\n" * 100_000)
     box = Toolbox(tmp_path)
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         text = await box.text("Grep", pattern="needle", output_mode="content")
     assert text.endswith("Narrow it]")
     await box.jobs.close()
@@ -332,7 +332,7 @@ async def test_a_rule_file_that_is_no_file_does_not_hold_a_search_up(tmp_path: P
     put(kind, root / name)
     (root / "plain").write_text("needle")
     box = Toolbox(root, tools=[Grep(find_rg=lambda: RG)])
-    with anyio.fail_after(10):
+    with anyio.fail_after(120):
         assert await box.text("Grep", pattern="needle") == "plain"
     await box.jobs.close()
 

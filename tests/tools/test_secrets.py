@@ -12,11 +12,11 @@ import pytest
 
 from assent.tools.bash import Bash
 from assent.tools.bash_output import BashOutput
+from assent.tools.builtin import builtin_tools
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.tools.process import sandbox
 from assent.tools.process.fence import Fences
-from assent.tools.registry import builtin_tools
 from toolbox import Toolbox
 
 KEY = "sk-ant-api03-nobody-else-may-see-this"
@@ -69,7 +69,7 @@ async def test_no_program_that_a_tool_starts_is_given_our_key(told: tuple[Toolbo
 async def test_no_fence_is_given_our_key_when_it_is_tried_or_used(told: tuple[Toolbox, Path]) -> None:
     box, seen = told
     bwrap = str(seen.parent / "bin" / "bwrap")
-    found = sandbox.Found(kind="bubblewrap", bwrap=bwrap)
+    found = sandbox.FoundFences(kind="bubblewrap", bwrap=bwrap)
     assert sandbox.complaint(found) is not None
     box.tools["Bash"] = Bash(secrets=lambda: [KEY], fence=Fences(found=lambda: found).make(scope="all"))
     await box.call("Bash", command="true")

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from assent.tools.agent import Agent
-from assent.tools.registry import builtin_tools
+from assent.tools.builtin import builtin_tools
 from assent.tools.skill import LoadedSkill, Skill, Skills
 from assent.tools.structured_output import StructuredOutput
 from assent.tools.tool import ToolContext, ToolOutput
@@ -36,6 +36,9 @@ NAMES = [
     "EnterWorktree",
     "ExitWorktree",
     "Sleep",
+    "TaskCreate",
+    "TaskUpdate",
+    "TaskList",
 ]
 EDITOR_NAMES = [
     "Diagnostics",
@@ -158,7 +161,12 @@ class Runner:
     def __init__(self) -> None:
         self.ran: list[Json] = []
 
-    async def run(self, *, agent: str, prompt: str, description: str, background: bool, ctx: ToolContext) -> ToolOutput:
+    def repeatable(self, agent: str, *, isolated: bool, background: bool = False, resume: str = "") -> bool:
+        return not background
+
+    async def run(
+        self, *, agent: str, prompt: str, description: str, background: bool, ctx: ToolContext, **_options: object
+    ) -> ToolOutput:
         self.ran.append({"agent": agent, "prompt": prompt, "description": description, "background": background})
         return ToolOutput(content="found it")
 
@@ -192,7 +200,7 @@ async def test_a_skill_is_loaded_by_name(box: Toolbox) -> None:
 
 async def test_sleep_waits_and_can_be_interrupted(box: Toolbox) -> None:
     assert await box.text("Sleep", seconds=0) == "Waited 0 seconds."
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         with anyio.move_on_after(0.01) as scope:
             await box.call("Sleep", seconds=3600)
         assert scope.cancelled_caught

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.glob import Glob
 from assent.tools.grep import Grep
 from assent.tools.search import ripgrep

@@ -5,6 +5,7 @@ import http.server
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import anyio
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from assent.tools import web_fetch
 from assent.tools.web.web_address import normal_url
 from assent.tools.web_fetch import WebFetch
+from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from toolbox import Toolbox
 
@@ -132,7 +134,7 @@ async def test_a_page_without_end_is_cut_off(box: Toolbox, site: Site) -> None:
     site.pages["/big"] = (200, {"Content-Type": "text/plain"}, b"begin")
     site.endless = True
     box.tools["WebFetch"] = site.fetch()
-    with anyio.fail_after(30):
+    with anyio.fail_after(120):
         output = await box.call("WebFetch", url=site.url("/big"))
     assert "[The page is longer; this is its beginning]" in str(output.content)
     assert len(str(output.content)) < WebFetch.max_result_chars
@@ -142,14 +144,14 @@ async def test_a_packed_bomb_is_cut_off_unpacked(box: Toolbox, site: Site) -> No
     bomb = gzip.compress(b"0" * 100_000_000, compresslevel=1)
     site.pages["/bomb"] = (200, {"Content-Type": "text/plain", "Content-Encoding": "gzip"}, bomb)
     box.tools["WebFetch"] = site.fetch()
-    with anyio.fail_after(30):
+    with anyio.fail_after(120):
         output = await box.call("WebFetch", url=site.url("/bomb"))
     assert "[The page is longer" in str(output.content)
 
 
 async def test_a_silent_server_is_given_up_on(box: Toolbox, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_fetch, "SECONDS", 0.2)
-    with anyio.fail_after(20):
+    with anyio.fail_after(120):
         async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
             port = listener.extra_attributes[anyio.abc.SocketAttribute.local_port]()
             box.tools["WebFetch"] = site.fetch()
@@ -308,6 +310,16 @@ async def test_the_page_is_summarised_when_there_is_someone_to_do_it(box: Toolbo
     assert str(output.content).endswith("why: long")
 
 
+async def test_hooks_get_the_status_and_the_text_of_a_page(box: Toolbox, site: Site) -> None:  # H
+    site.pages["/a"] = (200, {"Content-Type": "text/plain"}, b"long text")
+    box.tools["WebFetch"] = site.fetch()
+    output = await box.call("WebFetch", url=site.url("/a"))
+    assert output.response is not None
+    said = cast("Json", output.response())
+    assert said.pop("durationMs") >= 0
+    assert said == {"url": site.url("/a"), "code": 200, "codeText": "OK", "bytes": 9, "result": "long text"}
+
+
 async def test_a_web_search_goes_through_the_model_provider(box: Toolbox) -> None:
     async def search(query: str, allowed: list[str], blocked: list[str]) -> str:
         return f"{query} {allowed} {blocked}"
@@ -315,6 +327,9 @@ async def test_a_web_search_goes_through_the_model_provider(box: Toolbox) -> Non
     ctx = box.context(search_web=search)
     output = await box.call_in(ctx, "WebSearch", {"query": "tea", "allowed_domains": ["a.example"]})
     assert output.content == "tea ['a.example'] []"
+    assert output.response is not None
+    said = cast("Json", output.response())
+    assert (said["query"], said["results"]) == ("tea", ["tea ['a.example'] []"])
     with pytest.raises(ToolError, match="not both"):
         await box.call_in(ctx, "WebSearch", {"query": "tea", "allowed_domains": ["a"], "blocked_domains": ["b"]})
     assert "offers no web search" in await box.error("WebSearch", query="tea")

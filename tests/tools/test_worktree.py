@@ -10,11 +10,16 @@ from toolbox import Toolbox
 GIT = ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
 
 
+def git(repo: Path, *arguments: str) -> None:
+    subprocess.run([*GIT, *arguments], cwd=repo, check=True)
+
+
 @pytest.fixture
 def repo(box: Toolbox) -> Path:
     (box.root / "a.txt").write_text("a\n")
-    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-        subprocess.run([*GIT, *command], cwd=box.root, check=True)
+    git(box.root, "init", "-q")
+    git(box.root, "add", ".")
+    git(box.root, "commit", "-qm", "first")
     return box.root
 
 
@@ -51,6 +56,39 @@ async def test_no_hook_of_the_repository_runs(box: Toolbox, repo: Path) -> None:
     hook.chmod(0o755)
     await box.call("EnterWorktree", name="quiet")
     assert not (repo / "ran").exists()
+
+
+@pytest.mark.parametrize("included", [False, True], ids=["its configuration", "a file that this includes"])
+async def test_no_filter_that_the_repository_configures_runs(box: Toolbox, repo: Path, included: bool) -> None:
+    (repo / ".gitattributes").write_text("* filter=own\n* -text\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-qm", "attributes")
+    config = repo / ".git" / ("more" if included else "config")
+    with config.open("a") as file:
+        file.write('[filter "own"]\n\trequired\n')
+        file.writelines(f"\t{key} = touch {repo}/ran-{key}; cat\n" for key in ("clean", "smudge", "process"))
+    if included:
+        git(repo, "config", "include.path", "more")
+    await box.call("EnterWorktree", name="quiet")
+    inside = repo / ".worktrees" / "quiet"
+    assert (inside / "a.txt").read_text() == "a\n"
+    (inside / "a.txt").write_text("b\n")  # git looks into a file that changed
+    assert "uncommitted changes" in await box.error("ExitWorktree", remove=True)
+    await box.call("ExitWorktree", remove=True, discard_changes=True)
+    assert not any((repo / f"ran-{key}").exists() for key in ("clean", "smudge", "process"))
+
+
+async def test_a_filter_of_the_users_own_configuration_runs(
+    box: Toolbox, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".gitconfig").write_text('[filter "own"]\n\tsmudge = tr a b\n')
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (repo / ".gitattributes").write_text("a.txt filter=own\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-qm", "attributes")
+    await box.call("EnterWorktree", name="loud")
+    assert (repo / ".worktrees" / "loud" / "a.txt").read_text() == "b\n"
 
 
 @pytest.mark.parametrize("name", ["../out", "-b", "a b", "x.lock", "a/b", "", "."])

@@ -27,6 +27,10 @@ def read(entry: Any, *, scope: Scope = "user", name: str = "srv", **more: Any) -
         ({"command": 3}, "must hold text"),
         ("x", "must be an object"),
         ({"type": "carrier-pigeon"}, "not a transport"),
+        (
+            {"type": "http", "url": "https://x.org", "oauth": {"authServerMetadataUrl": "http://as.org/m"}},
+            "must begin with https",
+        ),
     ],
 )
 def test_an_entry_that_cannot_be_used_is_refused_in_words(entry: Any, words: str) -> None:
@@ -37,6 +41,12 @@ def test_an_entry_that_cannot_be_used_is_refused_in_words(entry: Any, words: str
 
 def test_a_name_with_other_characters_is_refused() -> None:
     assert isinstance(read_entry("a b", {"command": "x"}, scope="user", source="f", variables={}), Rejected)
+
+
+@pytest.mark.parametrize("name", ["github__evil", "github_"])
+def test_a_name_whose_tools_another_server_s_rule_would_cover_is_refused(name: str) -> None:
+    assert tool_name(name, "run").startswith("mcp__github__"), "the rule `mcp__github` would allow it"
+    assert isinstance(read_entry(name, {"command": "x"}, scope="project", source="f", variables={}), Rejected)
 
 
 def test_transports_are_told_by_their_type_and_stdio_is_the_default() -> None:
@@ -81,6 +91,14 @@ def test_the_hash_covers_command_arguments_names_of_variables_and_address() -> N
 def test_a_person_is_shown_the_whole_command_with_expanded_names_and_no_values_of_variables() -> None:
     shown = read({"command": "${HOME}/x", "args": ["a b", "$(rm)"], "env": {"KEY": "${TOKEN}"}}).shown
     assert shown == "command: /home/ada/x 'a b' '$(rm)'\nvariables: KEY"
+
+
+def test_where_the_user_signs_in_is_shown_and_part_of_what_an_approval_covers() -> None:
+    entry: Any = {"type": "http", "url": "https://x.org"}
+    signed = read({**entry, "oauth": {"authServerMetadataUrl": "https://as.org/m"}})
+    assert "https://as.org/m" in signed.shown
+    other = read({**entry, "oauth": {"authServerMetadataUrl": "https://evil.org/m"}})
+    assert len({read(entry).hash, signed.hash, other.hash}) == 3
 
 
 def test_sampling_is_the_user_s_own_to_allow() -> None:

@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 
 from assent.extensions.mcp.processes import descendants
+from assent.extensions.mcp.servers import START_SECONDS
+from assent.sessions.mcp import waits_for_words
 from assent.types.errors import ToolError
 from assent.types.mcp import McpCall, McpResult
+from assent.types.messages import StreamEvent, SystemInit
 from assent.types.ports import ElicitationAnswer
 from mcpserver import entry, reference
 from mcpserver.stage import Person, Stage, stage
+from processes import alive
 
 ERAS = pytest.mark.parametrize("era", ["legacy", "modern"])
 
@@ -64,6 +68,16 @@ async def test_a_server_that_ignores_the_probe_is_taken_for_a_legacy_one_and_rem
     await scene.servers.restart("plain")
     assert scene.status("plain") == "connected"
     assert "server/discover" not in log.read_text()
+
+
+async def test_a_server_that_was_of_the_older_era_once_is_looked_at_again(scene: Stage) -> None:
+    scene.add("plain", entry(env={"PLAIN_ERA": "legacy"}))
+    scene.servers.begin()
+    await scene.servers.named("plain").connected()
+    scene.add("plain", entry(env={"PLAIN_ERA": "modern"}))
+    scene.servers.refresh()
+    await scene.servers.named("plain").connected()
+    assert scene.servers.summaries()[0]["era"] == "modern"
 
 
 @ERAS
@@ -165,7 +179,7 @@ async def test_a_server_killed_with_kill_9_comes_back_and_answers_again(scene: S
     first = int(pid.read_text())
     os.kill(first, signal.SIGKILL)
     await scene.until(lambda: pid.read_text() not in ("", str(first)) and scene.status("plain") == "connected")
-    assert scene.slept == [1.0]
+    assert scene.slept == [START_SECONDS, 1.0]
     assert "echo: back" in text(await use(scene, "echo", text="back"))
 
 
@@ -176,9 +190,9 @@ async def test_restarts_wait_longer_each_time_and_end(scene: Stage) -> None:
         await scene.until(lambda: scene.status("plain") == "connected")
         before = pid.read_text()
         os.kill(int(before), signal.SIGKILL)
-        tries = len(scene.slept)
+        tries = len(scene.slept) - 1
         await scene.until(partial(_another, scene, pid, before, tries))
-    assert scene.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
+    assert scene.slept == [START_SECONDS, 1.0, 2.0, 4.0, 8.0, 16.0]
     assert "ended with status" in scene.servers.summaries()[0]["error"]
 
 
@@ -189,8 +203,34 @@ def _another(scene: Stage, pid: Path, before: str, tries: int) -> bool:
 
 async def test_a_server_that_dies_in_mid_call_is_reported_with_its_last_words(scene: Stage) -> None:
     await connected(scene)
-    with pytest.raises(ToolError, match=r"ended with status 3.*it hurts"):
+    with pytest.raises(ToolError, match=r"ended with status 3.*it hurts.*`/mcp restart plain`"):
         await use(scene, "die")
+
+
+@ERAS
+async def test_a_call_that_the_server_refuses_is_named_with_the_reason_and_what_to_do(scene: Stage, era: str) -> None:
+    await connected(scene, era=era)
+    await use(scene, "grow", text="sprout")  # listed, and not there when it is called
+    await scene.until(lambda: any(spec.tool == "sprout" for spec in scene.servers.named("plain").tools))
+    with pytest.raises(ToolError) as refused:
+        await use(scene, "sprout")
+    told = str(refused.value)
+    assert told.startswith("The call of sprout failed at the MCP server plain: no tool sprout. "), told
+    assert "ToolSearch finds the tools that the server has now" in told and "`/mcp show plain`" in told
+    assert "restart" not in told, "it works"
+
+
+async def test_servers_that_nobody_uses_start_after_the_first_word_of_an_answer(scene: Stage) -> None:
+    scene.add("plain", entry())
+    observe = waits_for_words("session", lambda: scene.servers)
+    observe(SystemInit(session_id="session", model="m", cwd="/"))
+    scene.servers.begin()
+    await scene.until(lambda: scene.slept == [START_SECONDS])
+    for _ in range(10):
+        await asyncio.sleep(0)  # whatever could go on now does
+    assert (scene.status("plain"), scene.folders.worker) == ("idle", None)
+    observe(StreamEvent(event={}))
+    await scene.until(lambda: scene.status("plain") == "connected")
 
 
 async def test_a_program_that_does_not_exist_is_named(scene: Stage) -> None:
@@ -265,16 +305,9 @@ async def test_kill_9_of_the_worker_leaves_no_server_behind(scene: Stage) -> Non
     assert worker is not None
     below = descendants(worker)
     os.kill(worker, signal.SIGKILL)
-    await scene.until(lambda: not any(_alive(pid) for pid in below))
+    await scene.until(lambda: not any(alive(pid) for pid in below))
     await scene.until(lambda: scene.status("plain") == "connected")
     assert "echo: reborn" in text(await use(scene, "echo", text="reborn"))
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 # --- the reference servers -------------------------------------------------------------------------------------------

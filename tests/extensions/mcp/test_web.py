@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import stat
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import AsyncGenerator
@@ -11,6 +13,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from assent.extensions.mcp.pipe import WorkerError
 from assent.types.errors import ToolError
 from assent.types.mcp import McpCall, McpResult
 from mcpserver.stage import Stage, stage
@@ -86,6 +89,26 @@ async def _used_again(scene: Stage) -> McpResult:
                 return await use(scene, "echo", text="after")
             except (ToolError, IndexError):  # or it is not listed while it connects
                 await anyio.sleep(0.05)  # bounded above; nothing announces that the connection has ended
+
+
+async def test_a_session_that_the_server_forgot_is_made_again_and_the_call_succeeds(scene: Stage) -> None:
+    with site(sessions=True) as served:
+        await connected(scene, served)
+        assert "echo: one" in text(await use(scene, "echo", text="one"))
+        served.session = "another"  # as after a restart of the server
+        assert "echo: two" in text(await use(scene, "echo", text="two"))
+        assert scene.status("web") == "connected"
+
+
+async def test_a_compressed_answer_that_nobody_asked_for_is_refused(scene: Stage) -> None:
+    with site() as served:
+        await connected(scene, served)
+        assert {headers["Accept-Encoding"] for _, _, headers in served.requests} == {"identity"}
+        served.packed = True  # a few kilobytes could become gigabytes
+        with pytest.raises(ToolError):
+            await use(scene, "echo", text="packed")
+        served.packed = False
+        assert "echo: after" in text(await _used_again(scene))
 
 
 # --- OAuth -----------------------------------------------------------------------------------------------------------
@@ -190,13 +213,139 @@ async def test_two_programs_refresh_one_after_the_other_so_no_token_family_is_re
         assert (served.refreshes, served.revoked) == (1, False)
 
 
-async def test_a_call_that_needs_more_rights_says_that_a_sign_in_is_needed(scene: Stage) -> None:
+async def signed_in(scene: Stage, address: str) -> None:
+    await asyncio.to_thread(browse, address)
+    await scene.until(lambda: scene.status("web") == "connected")
+
+
+async def test_a_call_that_needs_more_rights_works_after_a_sign_in_that_asks_for_them(scene: Stage) -> None:
     with site(oauth=True) as served:
         await refused(scene, served)
-        await asyncio.to_thread(browse, await scene.servers.named("web").sign_in())
-        await scene.until(lambda: scene.status("web") == "connected")
+        await signed_in(scene, await scene.servers.named("web").sign_in())
         await scene.folders.aclose()
         scene.folders = scene.make()
-        with pytest.raises(ToolError, match="sign-in"):
+        with pytest.raises(ToolError, match=r"more rights \(more\).*/mcp sign-in web"):
             await use(scene, "secret")
+        assert "echo: still" in text(await use(scene, "echo", text="still")), "its other tools go on working"
+        assert "more rights" in scene.servers.summaries()[0]["error"]
+        address = await scene.servers.named("web").sign_in()
+        assert "scope=basic+more" in address, "what it had is asked for again, and what was missing"
+        await signed_in(scene, address)
+        assert "secret:" in text(await use(scene, "secret"))
+
+
+async def test_rights_that_were_asked_for_in_vain_are_not_asked_for_again(scene: Stage) -> None:
+    with site(oauth=True, grants="basic") as served:
+        await refused(scene, served)
+        await signed_in(scene, await scene.servers.named("web").sign_in())
+        await scene.folders.aclose()
+        scene.folders = scene.make()
+        with pytest.raises(ToolError, match="more rights"):
+            await use(scene, "secret")
+        await signed_in(scene, await scene.servers.named("web").sign_in())
+        await scene.folders.aclose()
+        scene.folders = scene.make()
+        for _ in range(2):
+            with pytest.raises(ToolError, match="although you signed in"):
+                await use(scene, "secret")
+        assert "echo: on" in text(await use(scene, "echo", text="on"))
+
+
+async def test_a_client_that_describes_itself_by_a_document_needs_no_registration(scene: Stage) -> None:
+    with site(oauth=True, register=False) as served:
+        document = "https://client.example/assent.json"
+        scene.add("web", {"type": "http", "url": f"{served.url}/mcp", "oauth": {"clientMetadataUrl": document}})
+        scene.servers.begin()
+        await scene.until(lambda: scene.status("web") == "needsAuth")
+        address = await scene.servers.named("web").sign_in()
+        assert "client_id=https%3A%2F%2Fclient.example%2Fassent.json" in address
+        await signed_in(scene, address)
+        assert served.clients == {}
+
+
+async def test_a_configuration_can_say_where_the_authorization_server_describes_itself_and_which_rights_to_ask_for(
+    scene: Stage,
+) -> None:
+    with site(oauth=True) as served:
+        served.described = "/elsewhere/metadata.json"  # no discovery finds this
+        oauth = {"authServerMetadataUrl": f"{served.url}/elsewhere/metadata.json", "scopes": "basic more"}
+        scene.add("web", {"type": "http", "url": f"{served.url}/mcp", "oauth": oauth})
+        scene.servers.begin()
+        await scene.until(lambda: scene.status("web") == "needsAuth")
+        address = await scene.servers.named("web").sign_in()
+        assert "scope=basic+more" in address and "resource=" in address
+        await signed_in(scene, address)
+        assert "secret:" in text(await use(scene, "secret"))
+        asked = [path for _, path, _ in served.requests if "well-known" in path]
+        assert asked == [], "nothing else is looked up"
+
+
+async def test_a_description_that_is_none_fails_the_sign_in_in_words(scene: Stage) -> None:
+    with site(oauth=True) as served:
+        oauth = {"authServerMetadataUrl": f"{served.url}/nothing/here"}
+        scene.add("web", {"type": "http", "url": f"{served.url}/mcp", "oauth": oauth})
+        scene.servers.begin()
+        await scene.until(lambda: scene.status("web") == "needsAuth")
+        with pytest.raises(WorkerError, match="description could not be read: HTTP 404"):
+            await scene.servers.named("web").sign_in()
+        assert served.clients == {}
+
+
+async def test_signing_out_forgets_the_tokens(scene: Stage) -> None:
+    with site(oauth=True) as served:
+        await refused(scene, served)
+        await signed_in(scene, await scene.servers.named("web").sign_in())
+        await scene.servers.named("web").sign_out()
+        with pytest.raises(ToolError, match="sign-in"):
+            await use(scene, "echo", text="hello")
         assert scene.status("web") == "needsAuth"
+
+
+async def test_the_command_for_headers_is_asked_once_more_when_they_are_refused(scene: Stage) -> None:
+    with site(wants="one") as served:
+        key = scene.place / "key"
+        key.write_text("one")
+        command = f'echo x >> {scene.place}/runs; printf \'{{"X-Key": "%s"}}\' "$(cat {key})"'
+        await connected(scene, served, headersHelper=command)
+        served.wants = "two"
+        key.write_text("two")
+        assert "echo: new" in text(await use(scene, "echo", text="new"))
+        assert (scene.place / "runs").read_text().count("x") == 2
+        served.wants = "three"
+        with pytest.raises(ToolError, match="sign-in"):
+            await use(scene, "echo", text="old")
+
+
+class Ring:
+    """A system's keyring, as the `keyring` package gives it."""
+
+    priority = 5
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_keyring(self) -> "Ring":
+        return self
+
+    def get_password(self, service: str, name: str) -> str | None:
+        return self.kept.get((service, name))
+
+    def set_password(self, service: str, name: str, value: str) -> None:
+        self.kept[service, name] = value
+
+
+async def test_tokens_lie_in_the_keyring_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mcp.shared.auth import OAuthToken
+
+    from assent.extensions.mcp.worker import sign_in
+
+    ring = Ring()
+    monkeypatch.setitem(sys.modules, "keyring", ring)  # the package at the port; the worker imports it by name
+    monkeypatch.setattr(sign_in, "_found", [])
+    monkeypatch.delenv("ASSENT_MCP_KEYRING", raising=False)
+    credentials = sign_in.StoredTokens("https://example.org/mcp", folder=str(tmp_path))
+    await credentials.set_tokens(OAuthToken(access_token="t-1", token_type="Bearer"))
+    assert "t-1" in next(iter(ring.kept.values()))
+    assert not any(name.endswith(".json") for name in os.listdir(tmp_path))  # noqa: PTH208 -- one look, in a test
+    kept = await sign_in.StoredTokens("https://example.org/mcp", folder=str(tmp_path)).get_tokens()
+    assert kept is not None and kept.access_token == "t-1"

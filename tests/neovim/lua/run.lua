@@ -61,7 +61,7 @@ check("a command is shown whole, with what is thought of its parts", (ask.render
   "  touch a  [ask]",
   "  ls  [allow]",
   "`touch` changes files.",
-  "s and a allow Bash(touch:*) from now on",
+  "“session” and “always” allow Bash(touch:*) from now on",
 })
 local range = { start = { line = 1, character = 0 }, ["end"] = { line = 2, character = 0 } }
 local edit = {
@@ -88,6 +88,25 @@ check("a pending hunk stands on its old lines", span({ state = "pending", range 
 check("a landed one on its new lines", span({ state = "landed", range = range, oldText = "", newText = "a\n" }), { 1, 1 })
 check("an insertion hangs between two", span({ state = "pending", range = range, oldText = "", newText = "a\n" }), { 0, 1 })
 
+local lines = require("assent.code_blocks").find
+local answer = { "Try", "```python", "a = 1", "```", "or", "```sh", "ls", "```" }
+check("a code block is found at the cursor", lines(answer, 3).lines, { "a = 1" })
+check("or the last one above it", lines(answer, 5).language, "python")
+check("also at the end", lines(answer, 8).lines, { "ls" })
+check("and none where there is none", lines(answer, 1), nil)
+
+local choice = require("assent.closeup").choice
+local block = { oldText = "a\nb\n", newText = "c\nd\ne\n" }
+check("rows of a hunk's window are its old and its new lines", choice(block, 2, 4), { old = { { 1, 2 } }, new = { { 0, 2 } } })
+check("only new ones", choice(block, 5, 5), { old = {}, new = { { 2, 3 } } })
+local mixed = require("assent.review_lines").mixed
+local paired = { oldText = "a\nb\nc\n", newText = "A\nB\nC\n", range = { start = { line = 4 } } }
+check("old lines with one new line each are taken one by one", mixed(paired, 5, 9), "a\nB\nC\n")
+
+local tally = require("assent.tally")
+check("how much differs", { tally.between("a\nb\n", "a\nc\nd\n") }, { 2, 1 })
+check("in words", { tally.words(1, 20, 9), tally.words(4, 20, 9) }, { "1 file +20 −9", "4 files +20 −9" })
+
 for _, background in ipairs({ "dark", "light" }) do
   vim.o.background = background
   for _, group in ipairs({ "AssentOld", "AssentNew", "AssentLanded", "AssentOldSign", "AssentLandedSign", "AssentHint" }) do
@@ -97,7 +116,7 @@ for _, background in ipairs({ "dark", "light" }) do
 end
 
 local complete = require("assent.command").complete
-check("subcommands complete", complete("re", "Assent re"), { "reject", "restart", "retry", "review", "rewind" })
+check("subcommands complete", complete("re", "Assent re"), { "reject", "rename", "restart", "retry", "review", "rewind" })
 check("so do their words", complete("pl", "Assent mode pl"), { "plan" })
 check("and layouts", complete("f", "Assent! chat f"), { "float" })
 check("also after a range", complete("as", "'<,'>Assent as"), { "ask" })
@@ -132,9 +151,9 @@ check("@ begins a file after a space", begins("@", 3, "see "), true)
 check("@ in an address does not", begins("@", 1, "me"), false)
 check("/ begins a command only at the start", { begins("/", 1, ""), begins("/", 2, ""), begins("/", 1, "a") }, { true, false, false })
 
-local words = require("assent.drawing").tool_words
-check("a tool is named once", words("Read", "Read a.py"), "`Read` a.py")
-check("a bare tool", words("Read", ""), "`Read`")
+local head = require("assent.call_lines").head
+check("a tool is named once", head("Read", {}, "Read a.py"), "- `Read` a.py")
+check("a bare tool", head("Read"), "- `Read`")
 
 local positions = require("assent.positions")
 local accents = "é😀x"
@@ -182,7 +201,7 @@ vim.ui.input = function(_, done)
   done(table.remove(typed, 1))
 end
 vim.ui.select = function(items, _, done)
-  done(items[2])
+  done(items[#items])
 end
 coroutine.wrap(function()
   told = require("assent.elicit").elicit({

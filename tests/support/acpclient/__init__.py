@@ -6,6 +6,7 @@ It records every update, answers permission requests as it was told, and has buf
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from acp.schema import (
     AcceptElicitationResponse,
     AllowedOutcome,
     ClientCapabilities,
+    CreateTerminalResponse,
     DeniedOutcome,
     FileSystemCapabilities,
     InitializeResponse,
@@ -24,12 +26,16 @@ from acp.schema import (
     PromptResponse,
     ReadTextFileResponse,
     RequestPermissionResponse,
+    TerminalExitStatus,
+    TerminalOutputResponse,
     TextContentBlock,
     ToolCallUpdate,
+    WaitForTerminalExitResponse,
     WriteTextFileResponse,
 )
 
 from acp import Client, RequestError, connect_to_agent
+from fakeapi import FakeApi, text, tool
 
 COMMAND = (sys.executable, "-I", "-m", "assent.cli.main", "acp")
 PATIENCE = 120.0  # seconds; never reached but on a machine that is stuck
@@ -61,6 +67,16 @@ def always(option_id: str) -> Callable[[Asked], str | None]:
 
 
 @dataclass(slots=True)
+class Pane:
+    """A terminal of the editor's: a real process, and what it printed."""
+
+    argv: list[str]
+    process: asyncio.subprocess.Process
+    output: asyncio.Future[bytes]
+    released: bool = False
+
+
+@dataclass(slots=True)
 class Editor:
     """Implements the library's `Client`; methods the protocol makes optional are left to the library to refuse."""
 
@@ -71,10 +87,14 @@ class Editor:
     unreadable: set[str] = field(default_factory=set[str])  # paths it will not open, but would write
     formats: Callable[[str], str] = lambda text: text
     form: dict[str, Any] | None = None
+    first_forms: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # answers before it, in turn
     updates: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     asked: list[Asked] = field(default_factory=list[Asked])
     written: list[str] = field(default_factory=list[str])
     forms: list[Any] = field(default_factory=list[Any])
+    completed: list[str] = field(default_factory=list[str])  # pages that the person is done with
+    terminals: dict[str, Pane] = field(default_factory=dict[str, Pane])
+    terminal_env: dict[str, str] = field(default_factory=dict[str, str])  # what its terminals have besides
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     # --- the library's Client ----------------------------------------------------------------------------------------
@@ -122,7 +142,48 @@ class Editor:
 
     async def create_elicitation(self, message: str, mode: Any, **_: Any) -> Any:
         self.forms.append((message, mode))
-        return AcceptElicitationResponse(action="accept", content=self.form or {})
+        content = self.first_forms.pop(0) if self.first_forms else self.form
+        return AcceptElicitationResponse(action="accept", content=content or {})
+
+    async def complete_elicitation(self, elicitation_id: str, **_: Any) -> None:
+        self.completed.append(elicitation_id)
+
+    async def create_terminal(
+        self, session_id: str, command: str, args: list[str] | None = None, env: Any = None, **more: Any
+    ) -> CreateTerminalResponse:
+        process = await asyncio.create_subprocess_exec(
+            command,
+            *(args or ()),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={**os.environ, **self.terminal_env, **{each.name: each.value for each in env or ()}},
+            cwd=more.get("cwd"),
+            start_new_session=True,
+        )
+        id = f"terminal-{len(self.terminals)}"
+        self.terminals[id] = Pane([command, *(args or ())], process, asyncio.ensure_future(_output(process)))
+        self._tell()
+        return CreateTerminalResponse(terminal_id=id)
+
+    async def wait_for_terminal_exit(self, session_id: str, terminal_id: str, **_: Any) -> WaitForTerminalExitResponse:
+        code = await self.terminals[terminal_id].process.wait()
+        return WaitForTerminalExitResponse(exit_code=code if code >= 0 else None, signal=None if code >= 0 else "KILL")
+
+    async def terminal_output(self, session_id: str, terminal_id: str, **_: Any) -> TerminalOutputResponse:
+        pane = self.terminals[terminal_id]
+        text = (await pane.output).decode()
+        code = await pane.process.wait()
+        ended = TerminalExitStatus(exit_code=code if code >= 0 else None, signal=None if code >= 0 else "KILL")
+        return TerminalOutputResponse(output=text, truncated=False, exit_status=ended)
+
+    async def kill_terminal(self, session_id: str, terminal_id: str, **_: Any) -> None:
+        process = self.terminals[terminal_id].process
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+    async def release_terminal(self, session_id: str, terminal_id: str, **_: Any) -> None:
+        self.terminals[terminal_id].released = True
+        self._tell()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         raise RequestError.method_not_found(method)
@@ -197,9 +258,33 @@ class Running:
                 await self.agent.new_session(cwd=str(cwd), mcp_servers=more.pop("mcp_servers", []), **more)
             ).session_id
 
+    async def request(self, method: str, params: dict[str, Any]) -> Any:
+        """A request that the library's client has no function for."""
+        async with asyncio.timeout(PATIENCE):
+            return await self.agent._conn.send_request(method, params)
+
+    async def notify(self, method: str, params: dict[str, Any]) -> None:
+        await self.agent._conn.send_notification(method, params)
+
     async def ended(self, *, within: float) -> int:
         async with asyncio.timeout(within):
             return await self.process.wait()
+
+
+async def _output(process: asyncio.subprocess.Process) -> bytes:
+    assert process.stdout is not None
+    return await process.stdout.read()
+
+
+async def find_tool(run: Running, api: FakeApi, session: str, name: str) -> None:
+    """Search for a tool of an MCP server until it is there: a search waits 5 s only, and a busy machine takes longer."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            api.reply(tool("ToolSearch", query=f"select:{name}"))
+            api.reply(text("Looked."))
+            await run.prompt(session, "find it")
+            if name in [each["name"] for each in api.calls[-1].body["tools"]]:
+                return
 
 
 def _saved(path: str) -> bytes | None:
@@ -244,7 +329,7 @@ async def running(
     )
     assert process.stdin is not None and process.stdout is not None
     editor = editor or Editor()
-    client: Client = editor  # pyright: ignore[reportAssignmentType] -- terminals are not offered, so never called
+    client: Client = editor  # pyright: ignore[reportAssignmentType] -- the library calls by name, not by position
     agent = connect_to_agent(client, process.stdin, process.stdout, use_unstable_protocol=True)
     run = Running(editor, agent, process)
     try:

@@ -5,14 +5,14 @@ from dataclasses import fields
 from typing import Any, cast
 
 from assent.engine.config import EngineConfig
-from assent.engine.past import Past
+from assent.engine.conversation_past import ConversationPast
 from assent.engine.query_engine import QueryEngine
 from assent.engine.services import Services
 from assent.tools.tool import ToolServices
 
 CONFIG = {each.name for each in fields(EngineConfig)} - {"memory"}
 SERVICES = {each.name for each in fields(Services)}
-PAST = {each.name for each in fields(Past)}
+PAST = {each.name for each in fields(ConversationPast)}
 SOURCES = ("tools", "mcp_clients", "commands", "agents", "roots", "env")
 
 
@@ -27,7 +27,7 @@ def make_engine(**given: Any) -> QueryEngine:
     return QueryEngine(
         EngineConfig(**{name: value for name, value in named.items() if name in CONFIG}),
         Services(**{name: value for name, value in named.items() if name in SERVICES}),
-        Past(**{name: value for name, value in named.items() if name in PAST}),
+        ConversationPast(**{name: value for name, value in named.items() if name in PAST}),
     )
 
 

@@ -15,8 +15,8 @@ import anyio
 from assent.engine.query_engine import QueryEngine
 from assent.model.client import ModelClient, ModelSettings, make_call_model
 from assent.model.clock import SystemClock
+from assent.model.http_transport import Endpoint
 from assent.model.retry import RetryPolicy
-from assent.model.transport import Endpoint
 from assent.tools.tool import AnyTool, ToolServices
 from assent.types.blocks import Block, text_of
 from assent.types.messages import AssistantMessage, Message, RequestStart, Result

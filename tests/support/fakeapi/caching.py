@@ -75,6 +75,16 @@ class PromptCache:
 
 def prefix_segments(body: Json) -> list[Segment]:
     """The request in the order the endpoint reads it: tools, system, messages. Key order counts, as bytes do."""
+    global _last
+    if _last[0] is not body:  # a request is looked at twice: is it too long, and what of it is cached
+        _last = (body, _segments(body))
+    return _last[1]
+
+
+_last: tuple[Json, list[Segment]] = ({}, [])
+
+
+def _segments(body: Json) -> list[Segment]:
     running = hashlib.sha256(str(body.get("model")).encode())
     segments: list[Segment] = []
     end = 0

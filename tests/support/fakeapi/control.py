@@ -1,4 +1,5 @@
-"""The side door of a fake that runs as its own process: /fake/requests, /fake/script, /fake/forget, /fake/release."""
+"""The side door of a fake that runs as its own process: /fake/requests, /fake/script, /fake/forget, /fake/key,
+/fake/release."""
 
 from __future__ import annotations
 
@@ -24,6 +25,9 @@ def control(api: FakeApi, request: Request) -> tuple[int, Any]:
         case "POST", ["forget"]:
             api.forget()
             return 200, {"left": api.left}
+        case "POST", ["key"]:
+            api.key = orjson.loads(request.raw)["key"]
+            return 200, {}
         case "POST", ["release", name]:
             api.release(name)
             return 200, {}

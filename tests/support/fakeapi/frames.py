@@ -117,7 +117,7 @@ def _frame(name: str, data: Json) -> bytes:
 
 def in_aws_frames(events: Iterator[bytes | Hold]) -> Iterator[bytes | Hold]:
     """The same events as Bedrock sends them: base64 inside binary frames, without the SSE lines around."""
-    from assent.model.eventstream import encode
+    from assent.model.streaming.eventstream import encode
 
     for event in events:
         if isinstance(event, Hold):

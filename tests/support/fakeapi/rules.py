@@ -150,6 +150,13 @@ def _check_tools(body: Json, limits: Limits) -> None:
             _check_schema(at, cast("Json", each["input_schema"]))
     if len(set(names)) != len(names):
         raise Refused("tools: Tool names must be unique.")
+    deferred = {str(each.get("name")) for each in tools if each.get("defer_loading")}
+    if tools and len(deferred) == len(tools):
+        raise Refused("tools: At least one tool must have defer_loading=false.")
+    for block in (block for message in items(body, "messages") for block in blocks_of(message)):
+        for each in items(block, "content") if isinstance(block.get("content"), list) else []:
+            if each.get("type") == "tool_reference" and each["tool_name"] not in deferred:
+                raise Refused(f"Tool reference '{each['tool_name']}' not found in available tools")
     choice = cast("Json | None", body.get("tool_choice"))
     if choice is None:
         return

@@ -90,6 +90,7 @@ class FakeApi:
         self.key = key
         self._tls = tls
         self.requests: list[Request] = []
+        self.offers: list[str] = ["claude-sonnet-5-5"]  # what GET /v1/models lists
         self.cache = PromptCache(minimum=min_cache_tokens)
         self.port = 0
         self.connections = 0  # how many were made, ever
@@ -262,7 +263,7 @@ class FakeApi:
 
         thread = threading.Thread(target=lambda: asyncio.run(life()), daemon=True)
         thread.start()
-        if not started.wait(10):
+        if not started.wait(120):
             raise RuntimeError("the fake API did not start")
         try:
             yield api
@@ -305,6 +306,11 @@ class FakeApi:
         """Answers one call; False when the connection is done for."""
         if request.path.startswith("/fake/"):
             return await self._control(connection, request)
+        if request.method == "GET" and request.path.partition("?")[0] == "/v1/models":
+            listed = [{"type": "model", "id": id, "display_name": id} for id in self.offers]
+            body = orjson.dumps({"data": listed, "has_more": False})
+            await connection.send_whole(200, {"content-type": "application/json"}, body)
+            return True
         try:
             request.body = cast("Json", orjson.loads(request.raw))
             providers.normalise(request)

@@ -6,11 +6,13 @@ The SDK's `TypedDict`s are read as they are installed, so what this program may 
 from __future__ import annotations
 
 import functools
+import hashlib
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Union, cast
 
+import orjson
 import typing_extensions
 
 
@@ -110,8 +112,23 @@ def _fit_list(value: object, kind: Any, path: str, allow: frozenset[str]) -> Non
     if not isinstance(value, list):
         raise Misfit(f"{path}: Input should be a valid list")
     arguments = typing.get_args(kind)
+    element: Any = arguments[0] if arguments else Any
     for at, each in enumerate(cast("list[object]", value)):
-        fit(each, arguments[0] if arguments else Any, f"{path}.{at}", allow_blocks=allow)
+        mark = _mark(each, element, allow)
+        if mark not in _FITTED:
+            fit(each, element, f"{path}.{at}", allow_blocks=allow)
+            if mark is not None:
+                _FITTED.add(mark)
+
+
+_FITTED: set[tuple[int, frozenset[str], bytes]] = set()
+"""What fitted before: each request of a conversation repeats the tools and messages of the one before it."""
+
+
+def _mark(value: object, kind: Any, allow: frozenset[str]) -> tuple[int, frozenset[str], bytes] | None:
+    if not isinstance(value, dict):
+        return None
+    return id(kind), allow, hashlib.blake2b(orjson.dumps(value), digest_size=16).digest()
 
 
 def _fit_plain(value: object, kind: type, path: str) -> None:

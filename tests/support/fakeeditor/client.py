@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import anyio
 
-from assent.editor.client import ClientGone, Unsaved
+from assent.editor.client_edits import ClientGone, Unsaved
 from assent.editor.documents import Documents
 from fakeeditor.buffer import Buffer, Char, offset_of, position_of
 
@@ -56,7 +56,7 @@ class Applied:
 
 
 class FakeEditor:
-    """Implements `assent.editor.client.ClientEdits`."""
+    """Implements `assent.editor.client_edits.ClientEdits`."""
 
     def __init__(self, habits: Habits = VSCODE, *, encoding: str = "utf-16") -> None:
         self.habits = habits
@@ -75,6 +75,7 @@ class FakeEditor:
         self.asked_unsaved: list[tuple[list[str], str]] = []
         self.diagnostics: Callable[[str], Json] = lambda _uri: {"status": "success", "value": [], "settled": True}
         self.queries: list[tuple[str, Json]] = []
+        self.told: list[str] = []
         self.delivered: Callable[[str, int], None] | None = None
         self.automatic = True  # what is sent arrives at once; a simulation turns it off
 
@@ -143,6 +144,12 @@ class FakeEditor:
             self.delivered(uri, version)
 
     # --- ClientEdits -------------------------------------------------------------------------------------------------
+
+    def tell(self, text: str) -> None:
+        self.told.append(text)
+
+    def answers_for(self, uri: str) -> bool:
+        return self.can_query
 
     @property
     def can_query(self) -> bool:

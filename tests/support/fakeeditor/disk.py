@@ -20,7 +20,7 @@ class MemoryDisk:
         text = self.files[path]
         return FileText(path=path, text=text, sha256=_sha(text), mtime_ns=len(self.writes))
 
-    async def apply(self, plan: EditPlan, *, proposal_id: str | None = None) -> EditOutcome:
+    async def apply(self, plan: EditPlan) -> EditOutcome:
         if self.held is not None:
             await self.held.wait()
         if plan.before is None and plan.path in self.files:

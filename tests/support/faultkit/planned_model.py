@@ -15,14 +15,19 @@ import orjson
 from assent.context.microcompact import CLEARED
 from assent.types.blocks import Json, text_of
 from fakeapi import Answer, Block, Cut, Drop, Reply, Request, failure, hold, text, tool
-from faultkit.plan import COUNTS, Fault, Plan, Step
+from faultkit.plan import Fault, Plan
+from faultkit.steps import AFTER_REFUSAL, BEFORE, FINAL, Step, counting
 
 CALL = re.compile(r"(k\d+)-\d+")
 INNER = re.compile(r"(k\d+)s-\d+")
 NOTED = re.compile(r"\b(k\d+)=(done|unknown|forgotten)\b")
 LEFT_OUT = ("Not in this summary, because it did not fit", "[Older parts of this conversation did not fit.]")
 UNKNOWN = ("may have run in part", "before this call finished", "before it could finish", "the turn ended before this")
-UNREAD = ("has not been read yet", "changed since it was read")
+UNREADY = (
+    "has not been read yet", "changed since it was read", "not in plan mode", "You are in no worktree",
+    "already; leave it first",
+)  # fmt: skip
+NOT_OFFERED = "None of these numbers was offered"
 WORKER = "You are the worker."
 GATE = "fault"
 
@@ -45,7 +50,7 @@ class Known:
     """What one request tells of the plan's calls."""
 
     states: dict[str, str] = field(default_factory=dict[str, str])
-    unread: set[str] = field(default_factory=set[str])  # refused because the file was not read, and not read since
+    unready: set[str] = field(default_factory=set[str])  # refused, and what makes way for it was not done since
     problems: list[str] = field(default_factory=list[str])
     left_out: bool = False
 
@@ -62,7 +67,7 @@ def known_from(request: Request, plan: Plan) -> Known:
             continue
         id, words = str(block["tool_use_id"]), said(block)
         if id.startswith("r-"):
-            known.unread.discard(id.split("-")[1])
+            known.unready.discard(id.split("-")[1])
             continue
         match = CALL.fullmatch(id)
         if match is None:
@@ -70,11 +75,14 @@ def known_from(request: Request, plan: Plan) -> Known:
         step = steps[match[1]]
         if not block.get("is_error"):
             known.states[step.key] = "done"
-            known.unread.discard(step.key)
+            known.unready.discard(step.key)
+            known.left_out = known.left_out or step.tool == "Snip"
+        elif NOT_OFFERED in words:
+            known.states[step.key] = "done"  # there was nothing to let go of
         elif any(each in words for each in UNKNOWN):
             known.states[step.key] = "unknown"
-        elif any(each in words for each in UNREAD):
-            known.unread.add(step.key)
+        elif any(each in words for each in UNREADY):
+            known.unready.add(step.key)
         elif words == CLEARED:
             known.problems.append(f"{id}: how it failed was cleared")
         else:
@@ -125,7 +133,7 @@ class PlannedModel:
             case "drop":
                 self._due = fault
                 self.armed = fault if fault.at in ("tool_started", "tool_finished") else None
-            case "kill" | "abort":
+            case "kill" | "abort" | "rebuild":
                 self.armed = fault
             case "overflow":
                 self.limit = max(4_000, int(size * (self.share if fault.at == "now" else 1.1)))
@@ -137,12 +145,14 @@ class PlannedModel:
         if of_worker(request):
             return False
         known = known_from(request, self.plan)
+        if not self.plan.focus:
+            left, last = self._next(known), {step.key for step in self.plan.batches[-1]}
+            return not left or (self.plan.fault.at == "request_start" and last.issuperset(left))
         step = next(each for each in self.plan.steps if each.key == self.plan.focus)
-        return step.key in self._next(known) and not self._reads_first(step, known)
+        return step.key in self._next(known) and not self._makes_way(step, known)
 
-    def _reads_first(self, step: Step, known: Known) -> bool:
-        changes = step.tool in ("Edit", "MultiEdit")
-        return step.key in known.unread or (changes and step.key not in self.asked)
+    def _makes_way(self, step: Step, known: Known) -> bool:
+        return step.key in known.unready or (step.tool in BEFORE and step.key not in self.asked)
 
     def _next(self, known: Known) -> list[str]:
         for batch in self.plan.batches:
@@ -163,15 +173,20 @@ class PlannedModel:
         steps = {step.key: step for step in self.plan.steps}
         self.last = {key: state for key in steps if (state := self._state(key, known)) is not None}
         keys = self._next(known)
+        if not keys and not self.plan.focus:
+            self._numbers += 1
+            return [tool(FINAL, id=f"out-{self._numbers}", done="all of it")]
         if not keys:
             return [text("All of it is accounted for.")]
         return [text(f"Next: {', '.join(keys)}."), *(self._call(steps[key], known) for key in keys)]
 
     def _call(self, step: Step, known: Known) -> Block:
         self._numbers += 1
-        if self._reads_first(step, known):
+        if self._makes_way(step, known):
             self.asked.setdefault(step.key, 0)
-            return tool("Read", id=f"r-{step.key}-{self._numbers}", file_path=step.path)
+            first = AFTER_REFUSAL[step.tool]
+            given = {"Read": {"file_path": step.path}, "EnterWorktree": {"name": f"{step.key}-{self._numbers}"}}
+            return tool(first, given.get(first, {}), id=f"r-{step.key}-{self._numbers}")
         self.asked[step.key] = self.asked.get(step.key, 0) + 1
         return tool(step.tool, step.input, id=f"{step.key}-{self._numbers}")
 
@@ -184,8 +199,7 @@ class PlannedModel:
                     self.problems.append(f"the worker's call failed: {said(block)}")
                 return [text(f"Did {key}.")]
         self._numbers += 1
-        command = f"echo {key} >> {COUNTS}; echo did {key}"
-        return [tool("Bash", id=f"{key}s-{self._numbers}", command=command)]
+        return [tool("Bash", id=f"{key}s-{self._numbers}", command=counting(key, self.plan.folder))]
 
     def _summary(self, request: Request) -> str:
         known = known_from(request, self.plan)

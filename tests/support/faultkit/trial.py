@@ -7,27 +7,30 @@ import random
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import anyio
 
 from assent.engine.query_engine import QueryEngine
 from assent.extensions.agents import AgentDefinition
-from assent.tools.tool import SessionState
+from assent.tools.task_list import Team
 from assent.types.blocks import Json
 from assent.types.messages import Message, Result, ToolFinished, ToolStarted
 from assent.types.permissions import Allow, Verdict
-from assent.types.ports import ModelEvent, ModelRequest, ToolCall
+from assent.types.ports import Elicitation, ElicitationAnswer, ModelEvent, ModelRequest, ToolCall
 from enginekit.invariants import assert_conversation_valid, assert_turn_valid
 from enginekit.parts import make_engine
 from enginekit.stage import Spills
 from fakeapi import Answer, Block, Reply, Request
-from faultkit.plan import APPENDS, EFFECTS, Fault, make_plan
+from faultkit.plan import APPENDS, Fault, make_plan
 from faultkit.planned_model import GATE, WORKER, PlannedModel, of_worker, said, summarises
 from faultkit.scene import Ground, Scene, models
+from faultkit.steps import EFFECTS
 
 WAIT = 120.0  # only a hang reaches it
 PROMPTS = 6
+ANSWER: Json = {"type": "object", "properties": {"done": {"type": "string"}}, "required": ["done"]}
 STUB = re.compile(r"^(.*) is unchanged since you last read it")
 SHORTENED = ("[Cleared to save room", "[The whole output")
 Tokens = tuple[int, int, int, int]  # input, output, read from cache, written to it
@@ -67,6 +70,7 @@ class Trial:
         self.model.share = self.chance.choice((0.3, 0.6, 0.9))
         self.model.arm_second = self.chance.randrange(5)
         self.name = self.chance.choice(models())
+        self.names = {self.name}  # those it has had
         self.time = 0.0
         self.ticks = self.chance.choice((0, 0, 1, 3, 10))
         skip = self.chance.choice((0, 0, 0, 1, 2))
@@ -75,7 +79,7 @@ class Trial:
         self.lost: Tokens = (0, 0, 0, 0)  # what calls used that were under way when the process died
         self.stopped: Fault | None = None
         self.faults: list[str] = []
-        self.state = SessionState(cwd=str(self.scene.folder))
+        self.state = self.scene.state()
         self._task: asyncio.Task[Any] | None = None
         self._call_began = 0
         self._cost = 0.0
@@ -97,6 +101,7 @@ class Trial:
             what = f"seed {self.seed}, {self.plan.focus}, {self.plan.fault}, {self.plan.second}"
             raise AssertionError(f"{what}: {error!r}") from error
         finally:
+            await self.scene.end_commands(self.ground.jobs)
             self.scene.close()
 
     def _answer(self, request: Request) -> Answer:
@@ -104,6 +109,7 @@ class Trial:
         return self.model.answer(request)
 
     async def _run(self) -> None:
+        await self.scene.prepare(self.plan, self.ground.jobs)
         engine = self._engine({})
         for number in range(PROMPTS):
             self.time += self.chance.choice((1.0, 400.0))  # the prompt cache is warm, or cold
@@ -119,6 +125,7 @@ class Trial:
             assert_turn_valid(messages)
             assert_conversation_valid(engine.messages)
             if result.subtype == "success":
+                assert self.plan.focus or result.structured_output == {"done": "all of it"}, result.structured_output
                 break
             allowed = {"abort": "aborted", "overflow": "prompt_too_long"}
             kinds = {self.plan.fault.kind, *([self.plan.second.kind] if self.plan.second else [])}
@@ -156,7 +163,9 @@ class Trial:
     async def _reborn(self, old: QueryEngine) -> QueryEngine:
         """A new process opens the session; nothing that was counted is forgotten."""
         await old.aclose()
-        self.state = SessionState(cwd=str(self.scene.folder))
+        for job in self.scene.commands.values():
+            job.read_to = 0  # this process has not looked at it
+        self.state = self.scene.state()
         new = self._engine(self.scene.reopen(torn=self.chance.random() < 0.3))
         assert new.cost()["totalCostUsd"] >= self._cost - 1e-9, "spend went back"
         assert new.cost() == self._at_death, f"{self._at_death} came back as {new.cost()}"
@@ -193,23 +202,41 @@ class Trial:
             self.skip -= 1
             return
         self.model.armed = None
-        self._due = asyncio.create_task(self._strike(engine, fault))
+        if self.plan.focus:
+            self._due = asyncio.create_task(self._strike_soon(engine, fault))
+        else:  # the turn is about to end
+            self._strike(engine, fault)
 
-    async def _strike(self, engine: QueryEngine, fault: Fault) -> None:
+    async def _strike_soon(self, engine: QueryEngine, fault: Fault) -> None:
         for _ in range(self.ticks):
             await asyncio.sleep(0)
+        self._strike(engine, fault)
+
+    def _strike(self, engine: QueryEngine, fault: Fault) -> None:
         self.faults.append(str(fault))
-        if fault.kind == "abort":
+        if fault.kind == "rebuild":
+            self._rebuild(engine)
+        elif fault.kind == "abort":
             self.stopped = fault
             engine.abort()
         else:
             self._die(engine)
 
+    def _rebuild(self, engine: QueryEngine) -> None:
+        """Another model, effort and thinking for the turns to come; what runs goes on as it was."""
+        spent = engine.cost()
+        self.name = next(name for name in models() if name != self.name)
+        self.names.add(self.name)
+        config = replace(engine.config, model=self.name, effort="low", thinking=None)
+        engine.configure(config)
+        assert engine.cost() == spent and engine.running, "a new configuration changed what runs"
+
     def _die(self, engine: QueryEngine) -> None:
         if self.scene.dead or self._task is None or self._task.done():
             return
         self.scene.dead = True
-        self._at_death = engine.cost()
+        ledger = engine.ledger  # a call that has reported nothing yet is known to have been cut off
+        self._at_death = engine.cost() | {"unreported": ledger.unreported + ledger.open_calls}
         self._task.cancel()
 
     # --- the engine --------------------------------------------------------------------------------------------------
@@ -247,6 +274,17 @@ class Trial:
             await self._alive()
             return Allow(step="consolidation", reason="a test")
 
+        async def answer(question: Elicitation) -> ElicitationAnswer:
+            await self._alive()
+            scene.asked += [str(each["question"]) for each in question.questions]
+            await asyncio.sleep(0)
+            chosen = {str(each["id"]): [str(each["options"][0]["label"])] for each in question.questions}
+            return ElicitationAnswer(action="accept", content={"answers": chosen})
+
+        async def search(query: str, _allowed: list[str], _blocked: list[str]) -> str:
+            await asyncio.sleep(0)
+            return query.replace("about", "found")
+
         worker = AgentDefinition(name="worker", description="works", prompt=WORKER, tools=("Bash", "Read"))
         engine = make_engine(
             call_model=call,
@@ -256,7 +294,9 @@ class Trial:
             look_seconds=WAIT,
             cwd=str(self.scene.folder),
             model=self.name,
-            tools=self.ground.tools(),
+            tools=self.ground.tools(self.scene),
+            editor=scene.editor,
+            json_schema=None if self.plan.focus else ANSWER,
             agents=(worker,),
             can_use_tool=allow,
             state=lambda: self.state,
@@ -266,6 +306,9 @@ class Trial:
             workspace=self.scene.files,
             roots=(str(self.scene.folder),),
             jobs=self.ground.jobs,
+            search_web=search,
+            team=Team(board=scene.board),
+            handle_elicitation=answer,
             spill=Spills(),
             **restored,
         )
@@ -301,12 +344,12 @@ class Trial:
         for request in self.ground.api.requests:
             self._check_request(request)
         kinds = {self.plan.fault.kind, *([self.plan.second.kind] if self.plan.second else [])}
-        assert self.plan.later or self.faults or not kinds & {"kill", "abort"}, "what should break did not"
+        assert self.plan.later or self.faults or not kinds & {"kill", "abort", "rebuild"}, "what should break did not"
         for step in self.plan.steps:
             state = self.model.last.get(step.key)
             assert state is not None, f"{step.key} is open"
             assert state != "unknown" or kinds & {"kill", "abort"}, f"{step.key} is unknown without a reason"
-            assert state != "forgotten" or "overflow" in kinds or self.name == models()[0], f"{step.key} is forgotten"
+            assert state != "forgotten" or "overflow" in kinds or models()[0] in self.names, f"{step.key} is forgotten"
             if step.tool in EFFECTS:
                 times = self.scene.times(step.key, step.tool)
                 assert times <= 1, f"{step.tool} {step.key} happened {times} times"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from lspclient.process import Server
 
 Json = dict[str, Any]
 Answer = Callable[[Json], Any | Awaitable[Any]]
-TIMEOUT = 60.0  # generous: a loaded machine is not a failure
+TIMEOUT = float(os.environ.get("ASSENT_PATIENCE", "60"))  # seconds; generous: a loaded machine is not a failure
 
 PLUGIN: Json = {"permissions": True, "elicitation": True, "review": True, "partials": True}
 
@@ -70,7 +71,7 @@ class Client:
         """The polite end; gives the exit code."""
         await self.request("shutdown", None)
         self.notify("exit", None)
-        code = await self.server.ended(within=5)
+        code = await self.server.ended(within=120)
         await self.close()
         return code
 

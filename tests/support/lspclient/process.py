@@ -82,24 +82,3 @@ def peak_resident(pid: int) -> int:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     raise AssertionError("no VmHWM")
-
-
-def descendants(pid: int) -> list[int]:
-    """Every live process below `pid`, read from /proc."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            state, parent = stat[stat.rfind(")") + 2 :].split(" ", 2)[:2]
-            if state not in "ZX":
-                children.setdefault(int(parent), []).append(int(entry.name))
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        below = children.get(waiting.pop(), [])
-        found += below
-        waiting += below
-    return found

@@ -1,9 +1,10 @@
 """MCP servers for tests: entries for settings, and the reference servers from npm.
 
 `plain.py` is a server of our own for either era, written against the specification with the standard library alone, so
-that it shares no mistake with the SDK. Its flags make it misbehave.
+that it shares no mistake with the SDK. Its flags make it misbehave. `rogue.py` says whatever a file tells it to.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 PLAIN = Path(__file__).with_name("plain.py")
+ROGUE = Path(__file__).with_name("rogue.py")
 NPM = Path("~/.cache/assent-tests/mcp-servers").expanduser()
 PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/server-filesystem")
 
@@ -18,6 +20,12 @@ PACKAGES = ("@modelcontextprotocol/server-everything", "@modelcontextprotocol/se
 def entry(*flags: str, era: str = "legacy", **more: Any) -> dict[str, Any]:
     """An entry of `mcpServers` that starts our own server."""
     return {"command": sys.executable, "args": ["-I", "-S", str(PLAIN), "--era", era, *flags], **more}
+
+
+def rogue(file: Path, **told: Any) -> dict[str, Any]:
+    """An entry that starts a server which says what the file tells it to."""
+    file.write_text(json.dumps(told))
+    return {"command": sys.executable, "args": ["-I", "-S", str(ROGUE), str(file)]}
 
 
 def reference(name: str, *args: str) -> dict[str, Any]:

@@ -6,7 +6,8 @@
 Flags: --tools N (extra tools), --silent (never answers), --slow-start SECONDS, --deaf (ignores unknown methods, as some
 servers of the older era do), --page N (tools per page), --pid FILE (writes its process id), --rug FILE (its echo tool is
 described by that file's text), --child (starts a child of its own that would stay), --wild
-(offers tools that send far too much).
+(offers tools that send far too much), --more (offers tools that ask the model and that run as tasks), --order (offers a
+tool whose form has limits, and which takes odd counts only: another answer is refused with the reason and asked again).
 """
 
 import argparse
@@ -29,8 +30,10 @@ parser.add_argument("--rug", default="")
 parser.add_argument("--child", action="store_true")
 parser.add_argument("--log", default="")
 parser.add_argument("--wild", action="store_true")
+parser.add_argument("--more", action="store_true")
+parser.add_argument("--order", action="store_true")
 options = parser.parse_args()
-MODERN = options.era == "modern"
+MODERN = (os.environ.get("PLAIN_ERA") or options.era) == "modern"
 META = "io.modelcontextprotocol/"
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 added: list[dict] = []
@@ -88,6 +91,24 @@ def tools() -> list[dict]:
         {"name": f"extra_{number}", "description": f"Extra tool number {number} for penguins.", "inputSchema": TEXT}
         for number in range(options.tools)
     ]
+    if options.more:
+        required = {"execution": {"taskSupport": "required"}} if not MODERN else {}
+        found += [
+            {"name": "sample", "description": "Asks the model.", "inputSchema": {"type": "object"}},
+            {"name": "work", "description": "Takes its time.", "inputSchema": TEXT, **required},
+            {"name": "gate", "description": "Wants a page opened first.", "inputSchema": TEXT},
+            {"name": "roots", "description": "Says which folders there are.", "inputSchema": {"type": "object"}},
+            {
+                "name": "show",
+                "description": "Shows things.",
+                "inputSchema": {"type": "object"},
+                "icons": [{"src": "https://example.org/i.png"}, {"src": "data:image/png;base64,aGVsbG8="}],
+                "annotations": {"readOnlyHint": True},
+                "_meta": {"anthropic/maxResultSizeChars": 900000, "anthropic/alwaysLoad": True},
+            },
+        ]
+    if options.order:
+        found.append({"name": "order", "description": "Takes an order.", "inputSchema": {"type": "object"}})
     if options.wild:
         found += [{"name": name, "description": "Far too much.", "inputSchema": TEXT} for name in ("huge", "flood")]
     return found + added
@@ -102,27 +123,127 @@ def said(text: str, **more: object) -> dict:
 
 
 def capabilities() -> dict:
-    return {"tools": {"listChanged": True}, "prompts": {"listChanged": True}, "resources": {}}
+    found = {"tools": {"listChanged": True}, "prompts": {"listChanged": True}, "resources": {}}
+    if options.more and MODERN:
+        return {**found, "extensions": {"io.modelcontextprotocol/tasks": {}}}
+    return {**found, "tasks": {"requests": {"tools": {"call": {}}}, "cancel": {}}} if options.more else found
 
 
+ORDER = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Your name", "minLength": 3},
+        "count": {"type": "integer", "minimum": 1, "maximum": 5},
+        "shade": {"type": "string", "enum": ["dark", "light"], "default": "light"},
+        "share": {"type": "number"},
+        "gift": {"type": "boolean"},
+        "note": {"type": "string"},
+    },
+    "required": ["name", "count"],
+}
 COLOUR = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
 
 
-def request_input(number: object, params: dict, question: dict) -> dict | None:
+SAMPLE = {
+    "messages": [{"role": "user", "content": {"type": "text", "text": "What is the capital of France?"}}],
+    "systemPrompt": "Be brief.",
+    "maxTokens": 50,
+}
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+tasks: dict[str, dict] = {}
+gates: list[str] = []
+
+
+def begin_task(number: object, params: dict) -> None:
+    """A task that works, asks for a colour, and ends with it."""
+    asked_for = MODERN or "task" in params
+    if not asked_for:
+        write({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "only as a task"}})
+        return
+    text = str((params.get("arguments") or {}).get("text", ""))
+    key = f"task-{len(tasks) + 1}"
+    tasks[key] = {"status": "working", "statusMessage": "warming up", "looks": 0, "text": text}
+    log(f"begun {key}")
+    state = task_state(key)
+    write({"jsonrpc": "2.0", "id": number, "result": {"resultType": "task", **state} if MODERN else {"task": state}})
+
+
+def task_state(key: str) -> dict:
+    task = tasks[key]
+    state = {"taskId": key, "status": task["status"], "statusMessage": task["statusMessage"]}
+    state |= {"createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z"}
+    state |= {"ttlMs": 60000, "pollIntervalMs": 50} if MODERN else {"ttl": 60000, "pollInterval": 50}
+    if MODERN and task["status"] == "input_required":
+        question = {"mode": "form", "message": "Which colour?", "requestedSchema": COLOUR}
+        state["inputRequests"] = {"q": {"method": "elicitation/create", "params": question}}
+    if MODERN and task["status"] == "completed":
+        state["result"] = {"content": [{"type": "text", "text": task["done"]}]}
+    if MODERN and task["status"] == "failed":
+        state["error"] = {"code": -32000, "message": "the oven broke"}
+    return state
+
+
+def look_at_task(number: object, method: str, params: dict) -> None:
+    key = params["taskId"]
+    task = tasks[key]
+    if method == "tasks/cancel":
+        task["status"] = "cancelled"
+        log(f"cancelled {key}")
+        result = {} if MODERN else task_state(key)
+    elif method == "tasks/update":
+        answer = params["inputResponses"]["q"]
+        task |= {"status": "completed", "done": f"worked {answer['action']} {(answer.get('content') or {})}"}
+        result = {}
+    elif method == "tasks/result":
+        answer = {}
+        if task["status"] == "input_required":
+            question = {"mode": "form", "message": "Which colour?", "requestedSchema": COLOUR}
+            answer = request_input(number, params, question) or {}
+            task |= {"status": "completed", "done": f"worked {answer.get('action')} {answer.get('content')}"}
+        failed = task["status"] == "failed"
+        words = "the oven broke" if failed else task["done"]
+        result = {"content": [{"type": "text", "text": words}], "isError": failed}
+    else:
+        task["looks"] += 1
+        if task["text"] == "fail":
+            task |= {"status": "failed", "statusMessage": "broken"}
+        elif task["text"] != "forever" and task["looks"] >= 2 and task["status"] == "working":
+            task |= {"status": "input_required", "statusMessage": "waiting for you"}
+        result = task_state(key)
+    write({"jsonrpc": "2.0", "id": number, "result": complete(result)})
+
+
+def request_input(number: object, params: dict, question: dict, method: str = "elicitation/create") -> dict | None:
     """The user's answer; in the modern era None when the call has to be sent again with it."""
     if MODERN:
         given = (params.get("inputResponses") or {}).get("q")
         if given is None:
-            pending = {"q": {"method": "elicitation/create", "params": question}}
+            pending = {"q": {"method": method, "params": question}}
             result = {"resultType": "input_required", "inputRequests": pending, "requestState": "s1"}
             write({"jsonrpc": "2.0", "id": number, "result": result})
             return None
         return given
     asked = next(numbers)
     waiting[asked] = threading.Event()
-    write({"jsonrpc": "2.0", "id": asked, "method": "elicitation/create", "params": question})
-    waiting[asked].wait(60)
+    write({"jsonrpc": "2.0", "id": asked, "method": method, "params": question})
+    waiting[asked].wait(600)
     return answers.get(asked, {})
+
+
+def take_order(number: object, params: dict) -> dict | None:
+    """What was ordered, or how the user left; None when the call has to be sent again with the answer."""
+    message = "What may it be?"
+    while True:
+        answer = request_input(number, params, {"mode": "form", "message": message, "requestedSchema": ORDER})
+        if answer is None:
+            return None
+        log(f"answered {json.dumps(answer, sort_keys=True)}")
+        if answer.get("action") != "accept":
+            return answer
+        if answer["content"]["count"] % 2:
+            return answer["content"]
+        message = f"Refused: {answer['content']['count']} is even, and only odd counts are sold."
+        params = {**params, "inputResponses": {}}
 
 
 def call(number: object, params: dict) -> None:
@@ -135,12 +256,45 @@ def call(number: object, params: dict) -> None:
         if answer is None:
             return
         result = said(f"{answer.get('action')} {(answer.get('content') or {}).get('colour')}")
+    elif name == "order":
+        answer = take_order(number, params)
+        if answer is None:
+            return
+        result = said(f"ordered: {json.dumps(answer, sort_keys=True)}")
     elif name == "visit":
         question = {"mode": "url", "message": "Please sign", "url": "https://example.org/sign", "elicitationId": "e1"}
         answer = request_input(number, params, question)
         if answer is None:
             return
         result = said(str(answer.get("action")))
+    elif name == "sample":
+        answer = request_input(number, params, SAMPLE, "sampling/createMessage")
+        if answer is None:
+            return
+        result = said(f"{answer.get('model')} said {(answer.get('content') or {}).get('text')}")
+    elif name == "gate":
+        gates.append(text)
+        if len(gates) == 1:
+            page = {"mode": "url", "message": "Sign first", "url": "https://example.org/gate", "elicitationId": "e9"}
+            wanted = {"code": -32042, "message": "open a page", "data": {"elicitations": [page]}}
+            write({"jsonrpc": "2.0", "id": number, "error": wanted})
+            return
+        result = said("through the gate")
+    elif name == "show":
+        data = "aGVsbG8="
+        contents = [
+            {"type": "text", "text": "four things"},
+            {"type": "audio", "data": data, "mimeType": "audio/mpeg"},
+            {"type": "image", "data": PIXEL, "mimeType": "image/png"},
+            {"type": "resource_link", "uri": "plain://note", "name": "note", "mimeType": "text/plain"},
+            {"type": "resource", "resource": {"uri": "plain://page", "text": "a whole page"}},
+        ]
+        result = complete({"content": contents})
+    elif name == "roots":
+        result = said(json.dumps(request_input(number, params, {}, "roots/list") or {}))
+    elif name == "work":
+        begin_task(number, params)
+        return
     elif name == "slow":
         token = (params.get("_meta") or {}).get("progressToken")
         for step in range(1, 4):
@@ -218,6 +372,9 @@ def respond(message: dict) -> None:
     elif method == "tools/call":
         threading.Thread(target=call, args=(number, params), daemon=True).start()
         return
+    elif str(method).startswith("tasks/"):
+        threading.Thread(target=look_at_task, args=(number, method, params), daemon=True).start()
+        return
     elif method == "notifications/cancelled":
         cancelled.add(params.get("requestId"))
         return
@@ -242,7 +399,8 @@ def main() -> None:
             continue
         message = json.loads(line)
         if "method" not in message:
-            answers[message["id"]] = message.get("result") or {}
+            refused = {"action": (message.get("error") or {}).get("message")}
+            answers[message["id"]] = message.get("result") or refused
             if message["id"] in waiting:
                 waiting[message["id"]].set()
             continue

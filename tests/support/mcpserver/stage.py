@@ -10,8 +10,9 @@ from typing import Any
 from assent.extensions.mcp.config import Rejected, Scope, ServerConfig, read_entry
 from assent.extensions.mcp.folders import McpFolders, Places
 from assent.extensions.mcp.offer import Offer
-from assent.extensions.mcp.servers import Configured, Servers
+from assent.extensions.mcp.servers import ConfiguredServers, Servers
 from assent.storage.files import write_atomically
+from assent.types.mcp import Sample
 from assent.types.ports import Elicitation, ElicitationAnswer
 
 
@@ -38,6 +39,7 @@ class Stage:
         self.folder = str(place / "project")
         (place / "project").mkdir(parents=True, exist_ok=True)
         self.entries: dict[str, tuple[Scope, dict[str, Any]]] = {}
+        self.more_roots: list[str] = []
         self.slept: list[float] = []
         self.changes: list[str] = []
         self.folders = self.make()
@@ -53,7 +55,7 @@ class Stage:
             ),
             read=lambda _folder: self._configured(),
             environment=lambda config, _folder: {**os.environ, **config.env},
-            roots=lambda folder: [Path(folder).as_uri()],
+            roots=lambda folder: [Path(folder).as_uri(), *self.more_roots],
             sleep=self._sleep,
         )
         folders.subscribe(self.changes.append)
@@ -66,12 +68,12 @@ class Stage:
     def add(self, name: str, entry: dict[str, Any], scope: Scope = "user") -> None:
         self.entries[name] = (scope, entry)
 
-    def _configured(self) -> Configured:
+    def _configured(self) -> ConfiguredServers:
         read = [
             read_entry(name, entry, scope=scope, source=f"{scope}.json", variables=os.environ)
             for name, (scope, entry) in self.entries.items()
         ]
-        return Configured(
+        return ConfiguredServers(
             servers=[entry for entry in read if isinstance(entry, ServerConfig)],
             rejected=[entry for entry in read if isinstance(entry, Rejected)],
         )
@@ -80,8 +82,8 @@ class Stage:
     def servers(self) -> Servers:
         return self.folders.at(self.folder)
 
-    def offer(self) -> Offer:
-        return self.folders.offer(self.folder)
+    def offer(self, sample: Sample | None = None) -> Offer:
+        return Offer(self.servers, sample=sample)
 
     def status(self, name: str) -> str:
         return str(next(entry["status"] for entry in self.servers.summaries() if entry["name"] == name))

@@ -5,6 +5,7 @@ used twice revokes everything, as real ones do.
 """
 
 import base64
+import gzip
 import hashlib
 import json
 import secrets
@@ -27,8 +28,24 @@ TOOLS: list[Json] = [
 class Site:
     """What the server knows and remembers."""
 
-    def __init__(self, *, era: str, oauth: bool, sse_only: bool, register: bool, iss: str | None) -> None:
+    def __init__(
+        self,
+        *,
+        era: str,
+        oauth: bool,
+        sse_only: bool,
+        register: bool,
+        iss: str | None,
+        grants: str,
+        wants: str,
+        sessions: bool,
+    ) -> None:
         self.era, self.oauth, self.sse_only, self.register, self.iss = era, oauth, sse_only, register, iss
+        self.grants = grants  # what it grants at most; empty: whatever is asked for
+        self.described = "/.well-known/oauth-authorization-server/as"  # where its authorization server describes itself
+        self.wants = wants  # a value that the header X-Key must have
+        self.session = secrets.token_urlsafe(8) if sessions else ""  # the one session it knows
+        self.packed = False  # answer compressed, whoever asks
         self.url = ""
         self.clients: dict[str, Json] = {}
         self.codes: dict[str, Json] = {}
@@ -100,9 +117,9 @@ class Handler(BaseHTTPRequestHandler):
         fields = {name: values[0] for name, values in parse_qs(parts.query).items()}
         origin = self.site.url
         match parts.path:
-            case "/.well-known/oauth-protected-resource/mcp" if self.site.oauth:
+            case "/.well-known/oauth-protected-resource/mcp" if self.site.oauth and "well-known" in self.site.described:
                 self.reply(200, {"resource": f"{origin}/mcp", "authorization_servers": [f"{origin}/as"]})
-            case "/.well-known/oauth-authorization-server/as" if self.site.oauth:
+            case self.site.described if self.site.oauth:
                 metadata: Json = {
                     "issuer": f"{origin}/as",
                     "authorization_endpoint": f"{origin}/as/authorize",
@@ -114,6 +131,8 @@ class Handler(BaseHTTPRequestHandler):
                 }
                 if self.site.register:
                     metadata["registration_endpoint"] = f"{origin}/as/register"
+                else:
+                    metadata["client_id_metadata_document_supported"] = True
                 self.reply(200, metadata)
             case "/as/authorize":
                 self.authorize(fields)
@@ -123,7 +142,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.reply(404 if parts.path != "/mcp" else 405, {"error": "no"})
 
     def authorize(self, fields: Json) -> None:
-        client = self.site.clients.get(str(fields.get("client_id")))
+        name = str(fields.get("client_id"))
+        client = {} if name.startswith("https://") and not self.site.register else self.site.clients.get(name)
         good = client is not None and fields.get("code_challenge_method") == "S256" and fields.get("resource")
         if not good:
             self.reply(400, {"error": "invalid_request", "got": fields})
@@ -194,10 +214,14 @@ class Handler(BaseHTTPRequestHandler):
             asked = site.codes.pop(str(fields.get("code")), None)
             digest = base64.urlsafe_b64encode(hashlib.sha256(str(fields.get("code_verifier")).encode()).digest())
             fits = asked is not None and digest.decode().rstrip("=") == asked["code_challenge"]
-            if asked is None or not fits or fields.get("resource") != asked["resource"]:
+            if (
+                asked is None
+                or not fits
+                or any(fields.get(name) != asked[name] for name in ("resource", "redirect_uri"))
+            ):
                 self.reply(400, {"error": "invalid_grant"})
                 return
-            self.reply(200, site.tokens(str(asked.get("scope", "basic"))))
+            self.reply(200, site.tokens(site.grants or str(asked.get("scope", "basic"))))
 
     def mcp(self, message: Json) -> None:
         site = self.site
@@ -212,11 +236,23 @@ class Handler(BaseHTTPRequestHandler):
                 challenge = f'Bearer error="insufficient_scope", scope="more", {metadata}'
                 self.reply(403, {"error": "more"}, WWW_Authenticate=challenge)
                 return
+        if site.wants and self.headers.get("X-Key") != site.wants:
+            self.reply(401, {"error": "wrong key"})
+            return
         if "id" not in message:
             self.reply(202)
             return
+        begins = message.get("method") in ("initialize", "server/discover")
+        if site.session and not begins and self.headers.get("Mcp-Session-Id") != site.session:
+            self.reply(404, {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "Session not found"}})
+            return
         response = self.response(message)
-        self.reply(404 if "error" in response and site.era == "modern" else 200, response)
+        status = 404 if "error" in response and site.era == "modern" else 200
+        more = {"Mcp_Session_Id": site.session} if site.session and message.get("method") == "initialize" else {}
+        if site.packed:
+            self.reply(status, gzip.compress(json.dumps(response).encode()), Content_Encoding="gzip", **more)
+        else:
+            self.reply(status, response, **more)
 
     def response(self, message: Json) -> Json:
         result = self.site.answer(message)
@@ -228,9 +264,26 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def site(
-    *, era: str = "legacy", oauth: bool = False, sse_only: bool = False, register: bool = True, iss: str | None = None
+    *,
+    era: str = "legacy",
+    oauth: bool = False,
+    sse_only: bool = False,
+    register: bool = True,
+    iss: str | None = None,
+    grants: str = "",
+    wants: str = "",
+    sessions: bool = False,
 ) -> Generator[Site, None, None]:
-    served = Site(era=era, oauth=oauth, sse_only=sse_only, register=register, iss=iss)
+    served = Site(
+        era=era,
+        oauth=oauth,
+        sse_only=sse_only,
+        register=register,
+        iss=iss,
+        grants=grants,
+        wants=wants,
+        sessions=sessions,
+    )
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"site": served}))
     server.daemon_threads = True
     served.url = f"http://127.0.0.1:{server.server_address[1]}"

@@ -12,11 +12,12 @@ from typing import Any, Self
 
 import pynvim
 
+import warm
 from nvimscreen.watchdog import Watchdog
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = float(os.environ.get("ASSENT_PATIENCE", "120"))  # seconds; only ever spent when something is broken
-SERVER = [sys.executable, "-I", "-m", "assent.cli.main", "serve", "--stdio"]
+PROGRAM = [sys.executable, "-I", "-m", "assent.cli.main"]
 
 
 def program(version: str) -> str:
@@ -85,17 +86,24 @@ class Neovim:
         env: Mapping[str, str] | None = None,
         size: tuple[int, int] = (200, 45),
         swap: bool = False,
+        project: Path | None = None,
+        screen: type[Screen] = Screen,
+        cold: bool = False,
     ) -> None:
+        """`cold`: start the server as users do. Otherwise it is forked from one that is loaded (`warm`)."""
         self.folder = folder
-        self.project = folder / "project"
+        self.project = project or folder / "project"
         home = folder / "home"
         home.mkdir(exist_ok=True)
-        init = folder / "init.lua"
-        words = [*SERVER] if env else [*SERVER, "--offline"]  # an environment names a model to talk to
+        init = folder / f"init{len(list(folder.glob('init*.lua')))}.lua"  # one each: Neovim may read it late
+        arguments = ["serve", "--stdio"] if env else ["serve", "--stdio", "--offline"]  # an environment names a model
+        words = [*PROGRAM, *arguments] if cold or server else warm.command(*arguments)
         command = server or ", ".join(f"[[{word}]]" for word in words)
         init.write_text(
             f"vim.opt.rtp:prepend([[{ROOT / 'editors' / 'neovim'}]])\n"
             f"vim.g.assent = {{ cmd = {{ {command} }}, chat = {{ size = 0.6 }} }}\n"
+            # Python's filetype plugin asks for a provider, and the search for one takes longer than a whole scene.
+            "vim.g.loaded_python3_provider = 0\n"
             "vim.o.laststatus = 3\n"
             "vim.o.statusline = \"%f %m %{%v:lua.require'assent'.statusline()%}\"\n"
             "vim.o.swapfile = false\n" + config
@@ -106,7 +114,7 @@ class Neovim:
         argv = [program(version), "--embed", "-u", str(init), "-i", "NONE", *([] if swap else ["-n"]), file]
         self.nvim: Any = _child(argv, self.env, self.project)
         self._pid = int(self.nvim.funcs.getpid())
-        self.screen = Screen(*size)
+        self.screen = screen(*size)
         self.watchdog = Watchdog(
             self.nvim._session, pid=self._pid, patience=PATIENCE, last_words=lambda: self._drawn().text()
         )

@@ -47,6 +47,15 @@ class Pseudoterminal:
         self.process.wait()
         os.close(self._fd)
 
+    def modes(self) -> int:
+        """How the terminal treats what is typed: termios.ECHO, termios.ICANON …"""
+        return int(termios.tcgetattr(self._fd)[3])
+
+    def hang_up(self) -> None:
+        """Close the window."""
+        os.close(self._fd)
+        self._fd = os.open(os.devnull, os.O_RDWR)
+
     def type(self, keys: str) -> None:
         os.write(self._fd, keys.encode())
 

@@ -5,6 +5,7 @@
 A test runs the same and compares, so the picture is what one sees.
 """
 
+import itertools
 import os
 import re
 import sys
@@ -13,19 +14,22 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+import pyte
+
 from terminal.typescript import Typescript
 
 COLUMNS = 100
 CHARACTER, LINE, MARGIN, BAR = 8.4, 19.0, 18.0, 40.0
+ROWS = 400  # more than the demo prints
 STYLES = {
-    "1": 'fill="#ffffff" font-weight="bold"',
-    "2": 'fill="#8b949e"',
-    "31": 'fill="#ff7b72"',
-    "32": 'fill="#7ee787"',
-    "33": 'fill="#e3b341"',
-    "34": 'fill="#79c0ff"',
-    "36": 'fill="#76e3ea"',
+    "brightblack": 'fill="#8b949e"',
+    "red": 'fill="#ff7b72"',
+    "green": 'fill="#7ee787"',
+    "brown": 'fill="#e3b341"',  # what terminals call yellow
+    "blue": 'fill="#79c0ff"',
+    "cyan": 'fill="#76e3ea"',
 }
+BOLD = 'fill="#ffffff" font-weight="bold"'
 PLAIN = 'fill="#c9d1d9"'
 
 
@@ -33,12 +37,14 @@ def demo(home: Path) -> str:
     """What a person sees of `make demo` who answers yes twice and leaves."""
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL")}
     env = {**kept, "HOME": str(home), "TMPDIR": str(home)}
-    with Typescript([sys.executable, "-I", "-m", "assent.cli.main", "demo"], env=env, cwd=home) as run:
+    argv = [sys.executable, "-I", "-m", "assent.cli.main", "demo"]
+    with Typescript(argv, env=env, cwd=home, columns=COLUMNS) as run:
         for _ in range(2):
-            run.expect("allow? ")
-            run.type("y\n")
+            run.expect("[n] no")  # "allow?" alone is also drawn again when the question before is answered
+            run.expect("allow?")
+            run.type("y")
         run.expect("✓ completed")
-        run.expect("> ")
+        run.expect("❯")
         run.type("\x04")
         run.process.wait(timeout=120)
     return tidied(run.raw)
@@ -46,7 +52,8 @@ def demo(home: Path) -> str:
 
 def tidied(raw: str) -> str:
     """Without what differs from run to run: the scratch folder, the session, the time, the count of tokens."""
-    text = raw.replace("\r\n", "\n").rpartition("\x1b[1m> ")[0]  # up to the prompt at which the person leaves
+    before, completed, after = raw.partition("✓ completed")
+    text = before + completed + after.partition("\n")[0]  # up to the prompt at which the person leaves
     text = re.sub(r"/\S*/assent-demo-\w+", "/tmp/greeter", text)
     text = re.sub(r"session s\w+", "session s7k2m9q4x1ab", text)
     text = re.sub(r"in \d+\.\d+s", "in 0.000s", text)
@@ -54,7 +61,7 @@ def tidied(raw: str) -> str:
 
 
 def drawn(text: str, *, title: str) -> str:
-    lines = [line for each in text.splitlines() for line in _wrapped(each)]
+    lines = list(_lines(text))
     width = COLUMNS * CHARACTER + 2 * MARGIN
     height = len(lines) * LINE + BAR + MARGIN
     out = [
@@ -78,28 +85,15 @@ def drawn(text: str, *, title: str) -> str:
 _LIGHTS = ("#ff5f57", "#febc2e", "#28c840")
 
 
-def _wrapped(line: str) -> Iterator[list[tuple[str, str]]]:
-    """One line as runs of a style, cut where the terminal would."""
-    runs: list[tuple[str, str]] = []
-    used = 0
-    for style, words in _runs(line):
-        while used + len(words) > COLUMNS:
-            runs.append((style, words[: COLUMNS - used]))
-            words = words[COLUMNS - used :]
-            yield runs
-            runs, used = [], 0
-        runs.append((style, words))
-        used += len(words)
-    yield runs
-
-
-def _runs(line: str) -> Iterator[tuple[str, str]]:
-    style = PLAIN
-    for part in re.split(r"(\x1b\[\d+m)", line):
-        if code := re.fullmatch(r"\x1b\[(\d+)m", part):
-            style = STYLES.get(code[1], PLAIN)
-        elif part:
-            yield style, part
+def _lines(text: str) -> Iterator[list[tuple[str, str]]]:
+    """What a terminal would show, line by line, as runs of a style; the terminal's emulator knows no dim text."""
+    screen = pyte.Screen(COLUMNS, ROWS)
+    pyte.Stream(screen).feed(text.replace("\x1b[2m", "\x1b[90m"))
+    last = max(row for row, line in enumerate(screen.display) if line.strip())
+    for row in range(last + 1):
+        cells = [screen.buffer[row][column] for column in range(COLUMNS)]
+        runs = itertools.groupby(cells, key=lambda cell: BOLD if cell.bold else STYLES.get(cell.fg, PLAIN))
+        yield [(style, "".join(cell.data for cell in group)) for style, group in runs]
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from typing import Any
 
 import anyio
 
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.builtin import builtin_tools
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.process.jobs import Job, ShellJobs
-from assent.tools.registry import builtin_tools
 from assent.tools.tool import AnyTool, SessionState, ToolContext, ToolOutput, ToolServices
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
@@ -100,7 +100,7 @@ class Toolbox:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for progress, job events and output of watched jobs to make it true."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(120):
             while not condition():
                 self._news = anyio.Event()
                 await self._news.wait()
@@ -148,15 +148,7 @@ async def gone(*pids: int) -> None:
         except ProcessLookupError:
             continue
         try:
-            with anyio.fail_after(20):
+            with anyio.fail_after(120):
                 await anyio.wait_readable(fd)
         finally:
             os.close(fd)
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state != "Z"

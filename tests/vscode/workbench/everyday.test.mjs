@@ -2,10 +2,10 @@
 // images and files brought in, changed minds, the editor's own places to ask from, and what is said when things fail.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { PYTHON, scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { becomes, PYTHON, ROOT, says, scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -59,7 +59,7 @@ scene("an image is pasted, and another one dropped from the desktop", async () =
   await answer("Two dots.");
   const message = (await lastCall()).messages.at(-1);
   assert.equal(message.content.filter((block) => block.type === "image" && block.source.media_type === "image/png").length, 2);
-  assert.equal(await bench.chat.locator(".row.user img.shot").count(), 2);
+  await becomes(() => bench.chat.locator(".row.user img.shot").count(), 2, "both images in the transcript");
 });
 
 scene("a file is dragged from the explorer into a chat in a tab", async () => {
@@ -110,7 +110,7 @@ scene("a running turn is steered, tried again, forked and rewound together with 
   await answer("Nine it is.");
   await ended();
   assert.match(JSON.stringify((await calls()).at(-2).messages), /nine, please/);
-  assert.equal(await bench.chat.locator(".queued").count(), 0);
+  await becomes(() => bench.chat.locator(".queued").count(), 0, "nothing in the queue");
   await until(async () => /speed = 9/.test(await bench.editorText()), "the edit in the buffer");
 
   const first = bench.chat.locator(".row.user").first();
@@ -124,7 +124,7 @@ scene("a running turn is steered, tried again, forked and rewound together with 
   await bench.api.script({ blocks: ["In the fork, again."] });
   await bench.chat.locator('button[aria-label="Try the last message again"]').click();
   await answer("In the fork, again.");
-  assert.deepEqual((await bench.chat.locator(".row.text").allTextContents()).map((text) => text.trim()), ["In the fork, again."]);
+  await becomes(async () => (await bench.chat.locator(".row.text").allTextContents()).map((text) => text.trim()), ["In the fork, again."], "the second answer alone");
 
   await bench.command("Assent: Show Chat History");
   await bench.chat.locator("button.session").filter({ hasText: "make it faster" }).last().click();
@@ -194,12 +194,16 @@ scene("what the agent changed is saved before its command runs, and the user's o
 scene("model and mode are picked, and context and cost are broken down", async () => {
   await bench.chat.locator("select.mode").selectOption("plan");
   await bench.chat.locator("select.model").selectOption("…");
+  await bench.pickRow("Model", "Enter a name…");
   await bench.answerBox("The model's full name", "claude-sonnet-5");
   await until(async () => (await bench.chat.locator("select.model").inputValue()) === "claude-sonnet-5", "the model to be set");
   await bench.api.script({ blocks: ["Hello from the other one."] });
   await bench.say("who are you?");
   await answer("Hello from the other one.");
   assert.equal((await lastCall()).model, "claude-sonnet-5");
+  await bench.chat.locator("select.model").selectOption("…");
+  await bench.pickRow("Model", "claude-sonnet-5-5"); // what the endpoint lists
+  await until(async () => (await bench.chat.locator("select.model").inputValue()) === "claude-sonnet-5-5", "the model that was picked");
   await bench.chat.locator("button.meter").click();
   await bench.chat.locator(".facts").filter({ hasText: "Context:" }).waitFor();
   assert.ok((await bench.chat.locator(".facts dt").count()) >= 3);
@@ -324,16 +328,30 @@ scene("a conversation is held and an ask allowed with the keyboard alone, in hig
   await bench.theme("Light Modern", ".vs");
 });
 
+scene("every built-in slash command is typed, and its answer stands in the chat", async () => {
+  await bench.newChat();
+  // Tests over the wire, in a terminal and in Neovim read the same table: a prompt, and words of its answer.
+  for (const [number, [prompt, words]] of JSON.parse(readFileSync(join(ROOT, "tests", "cases", "slash-commands.json"), "utf8")).entries()) {
+    const long = "There is much to say about it. ".repeat(40);
+    if (words === "model" || prompt === "/compact") await bench.api.script({ blocks: [`Answer ${number}. ${long}`] });
+    await bench.say(`${prompt} `); // the space closes the list of completions, which Enter would take from
+    await answer(words === "model" ? `Answer ${number}.` : words);
+  }
+});
+
 scene("the report and the walkthrough open with what they should say", async () => {
   await bench.command("Assent: Report Issue…");
-  await until(async () => /Assent: issue report/.test(await bench.editorText()), "the report");
-  const text = await bench.editorText();
-  assert.match(text, /Nothing has been sent/);
-  assert.doesNotMatch(text, /test-key/);
+  await says(() => bench.editorText(), /Assent: issue report[^]*Nothing has been sent/, "the report");
+  assert.doesNotMatch(await bench.editorText(), /test-key/);
   await bench.shot("report");
+  await bench.newChat();
+  await bench.api.script({ blocks: ["Hello."] });
+  await bench.say("hello");
+  await answer("Hello.");
   await bench.command("Assent: Get Started");
   await bench.page.locator(".gettingStartedContainer").filter({ hasText: "Assent" }).waitFor();
-  await bench.page.locator(".gettingStartedContainer .getting-started-step").first().waitFor();
+  // What was done before the walkthrough was first opened is ticked.
+  for (const step of ["Give it a model", "Ask something"]) await bench.page.locator('.getting-started-step[aria-checked="true"]').filter({ hasText: step }).waitFor();
   await bench.shot("walkthrough");
   await bench.page.locator('.tab.active .tab-actions [aria-label^="Close"]').click();
 });

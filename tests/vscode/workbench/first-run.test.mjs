@@ -18,7 +18,7 @@ before(async () => {
   const vsix = process.env.ASSENT_VSIX ?? join(bench.home, "assent.vsix");
   if (!process.env.ASSENT_VSIX) execFileSync("npm", ["run", "package", "--", vsix], { cwd: join(ROOT, "vscode-extension"), stdio: "ignore" });
   const wheels = join(bench.home, "wheels");
-  execFileSync(PYTHON, [join(ROOT, "tests/vscode/wheelhouse.py"), wheels]);
+  execFileSync(PYTHON, [join(ROOT, "tests/support/wheelhouse.py"), wheels]);
   // A machine with nothing on its PATH but a shell; the login shell says the same as the environment.
   mkdirSync(programs);
   mkdirSync(join(bench.home, "home"));

@@ -1,5 +1,6 @@
 // A real workbench with our extension in it: code-server, its Node extension host, Chromium, our server,
 // and the strict fake Messages API behind it. Everything lives in one throw-away folder and ends with the tests.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -61,13 +62,19 @@ const KEYS = {
   "Shift+Alt+F5": { seen: (page) => page.locator(".pane-header").filter({ hasText: "Review" }) },
   "Control+Alt+Y": { focus: "editor", seen: hunkButton },
   "Control+Alt+N": { focus: "editor", seen: hunkButton },
+  "Control+Shift+Alt+Y": { focus: "editor", seen: hunkButton },
+  "Control+Shift+Alt+N": { focus: "editor", seen: hunkButton },
   "Control+Alt+E": { focus: "editor", seen: hunkButton },
   "Control+Alt+M": { focus: "editor", seen: hunkButton },
   "Control+Alt+Enter": { seen: waitingItem },
   "Control+Shift+Alt+Enter": { seen: waitingItem },
   "Control+Alt+Backspace": { seen: waitingItem },
   "Control+Alt+W": { seen: waitingItem },
+  "Control+Alt+Z": { seen: (page) => page.locator(".statusbar-item").filter({ hasText: "Undo decision" }) },
 };
+
+/** The kinds of themes: the class of the workbench, and what its pages then match, which hear of it later. */
+const PAGES = { ".vs-dark": "body.vscode-dark", ".vs": "body.vscode-light", ".hc-black": "body.vscode-high-contrast:not(.vscode-high-contrast-light)", ".hc-light": "body.vscode-high-contrast-light" };
 
 /** Shown by the same condition as the keys for what waits. */
 function waitingItem(page) {
@@ -240,6 +247,12 @@ export class Workbench {
     const blank = this.chat.locator('body[data-session=""]');
     if (!(await blank.count())) await this.command("Assent: New Chat");
     await blank.locator(".welcome h2").waitFor();
+    // The mode of the last chat is kept; a scene begins with the usual one.
+    const mode = this.chat.locator("select.mode");
+    if ((await mode.inputValue()) !== "default") {
+      await mode.selectOption("default");
+      await until(async () => (await mode.inputValue()) === "default" && !(await this.chat.locator(".kept-mode").count()), "the usual mode");
+    }
     await this.chat.locator("textarea.prompt").click();
   }
 
@@ -338,6 +351,28 @@ export class Workbench {
     await until(async () => !(await row.isVisible()), `the list "${about}" to take ${text}`);
   }
 
+  /**
+   * Takes a file in the workbench's own file dialog. Its button opens the folder it shows until the dialog has read the
+   * typed path, and a path that is typed again unchanged is not read: so each try types it anew, until the dialog is gone.
+   */
+  async pickFile(path, button) {
+    const dialog = this.page.locator(".quick-input-widget");
+    const input = dialog.locator("input[type=text]");
+    // The list it was called from closes first: only the dialog's own button says that the dialog is there.
+    await dialog.locator(".monaco-button").filter({ hasText: button }).waitFor();
+    let timeout = 2500; // for each step; doubled with each try, or a busy machine never comes to the end of one
+    await until(async () => {
+      if (!(await dialog.isVisible())) return true;
+      timeout *= 2;
+      await input.fill(`${dirname(path)}/`, { timeout });
+      await dialog.locator(".monaco-list-row").filter({ hasText: basename(path) }).waitFor({ timeout });
+      await input.fill(path, { timeout });
+      await dialog.locator(".monaco-button").filter({ hasText: button }).click({ timeout });
+      await dialog.waitFor({ state: "hidden", timeout });
+      return true;
+    }, `the file dialog to take ${path}`);
+  }
+
   /** What the workbench asks for at this moment: the quick input and any dialog, in words. */
   async asked() {
     const shown = this.page.locator(".quick-input-widget:visible, .monaco-dialog-box:visible");
@@ -345,9 +380,9 @@ export class Workbench {
     return texts.join(" | ").replace(/\s+/g, " ").slice(0, 1500) || "nothing";
   }
 
-  /** Chooses a colour theme; `mark` selects the class that the workbench then has. */
-  async theme(name, mark) {
-    const shown = this.page.locator(`.monaco-workbench${mark}`);
+  /** Chooses a colour theme of one kind, which the workbench and the chat's page then have: see PAGES. */
+  async theme(name, kind) {
+    const shown = this.page.locator(`.monaco-workbench${kind}`);
     await this.command("Preferences: Color Theme");
     const input = this.page.locator(".quick-input-widget input[type=text]");
     const row = this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first();
@@ -358,6 +393,7 @@ export class Workbench {
     }, `the theme ${name} in the list`);
     await input.waitFor({ state: "hidden" });
     await shown.waitFor();
+    await this.chat.locator(PAGES[kind]).waitFor();
   }
 
   /** Shows a view of the side bar with its key, which only ever shows it: pressed again where nobody was listening yet. */
@@ -393,9 +429,13 @@ export class Workbench {
   async openFile(name) {
     const input = this.page.locator(".quick-input-widget input[type=text]");
     const row = this.page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name.split("/").at(-1) }).first();
-    await this.listed(name, "Control+P", input, row);
-    await row.click(); // Enter would take the first row, which may still be one from before the filter
-    await this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1)}"]`).waitFor();
+    // The list is filled in two steps, and a row may become another one under the mouse: then it is opened again.
+    await until(async () => {
+      await this.listed(name, "Control+P", input, row);
+      await row.click({ timeout: 5000 }); // Enter would take the first row, which may still be one from before the filter
+      await this.page.locator(`.tab.active[data-resource-name="${name.split("/").at(-1)}"]`).waitFor({ timeout: 15_000 });
+      return true;
+    }, `${name} to be open`);
     // The file is shown first and given the keys a moment later.
     await this.page.locator(".editor-group-container.active .editor-instance .monaco-editor.focused").first().waitFor();
   }
@@ -417,6 +457,18 @@ export class Workbench {
     const before = new Set(this.servers().map((each) => each.pid));
     this.killServer();
     await until(() => this.servers().some((each) => !before.has(each.pid)), "another server in its place");
+  }
+
+  /** Ends the whole editor the hard way: code-server, its extension hosts and all they started. */
+  killEditor() {
+    const server = this.children.at(-1);
+    const all = this.descendants();
+    const ours = new Set([server.pid]);
+    for (let grew = true; grew; ) {
+      grew = false;
+      for (const each of all) if (ours.has(each.parent) && !ours.has(each.pid)) grew = Boolean(ours.add(each.pid));
+    }
+    for (const pid of ours) process.kill(pid, "SIGKILL");
   }
 
   serverCount() {
@@ -528,6 +580,11 @@ class FakeApi {
     await this.door("POST", "forget");
   }
 
+  /** From now on only this key is taken; null takes any. */
+  async takeOnly(key) {
+    await this.door("POST", "key", { key });
+  }
+
   async release(name) {
     await this.door("POST", `release/${name}`);
   }
@@ -557,6 +614,16 @@ export async function until(check, what, timeout = PATIENCE) {
     if (Date.now() > end) throw new Error(`waited ${timeout} ms for ${what}${last ? `; last: ${last.message}` : ""}`);
     await new Promise((done) => setTimeout(done, 50));
   }
+}
+
+/** Waits until what is read is this: a page shows in its own time what has already happened. */
+export async function becomes(read, expected, what) {
+  await until(async () => (assert.deepEqual(await read(), expected, what), true), what);
+}
+
+/** Waits until what is read has these words in it. */
+export async function says(read, words, what) {
+  await until(async () => (assert.match(await read(), words), true), what);
 }
 
 /** Lines of an editor, in the order in which they stand on the screen. */
@@ -602,4 +669,6 @@ const SETTINGS = {
   "editor.minimap.enabled": false,
   "terminal.integrated.gpuAcceleration": "off",
   "security.workspace.trust.startupPrompt": "never",
+  // Scenes compare the words of a prompt; those about the active editor turn its chip on.
+  "assent.chat.activeEditor": false,
 };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { becomes, says, scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const STATS = `"""Small statistics helpers."""
 
@@ -53,7 +53,7 @@ scene("a question in the chat is answered with formatted text", async () => {
   assert.equal(await row.locator("strong").textContent(), "are");
   assert.match(await row.locator("pre code").textContent(), /def add\(a, b\)/);
   assert.equal(await bench.chat.locator(".row.thinking details[open]").count(), 0);
-  assert.ok(await row.locator('button[aria-label="Copy code"]').count());
+  await row.locator('button[aria-label="Copy code"]').waitFor({ state: "attached" });
   await bench.shot("chat");
 });
 
@@ -71,7 +71,7 @@ scene("an answer grows without redrawing what is there, and ten thousand message
 
   await bench.chat.locator("textarea.prompt").evaluate(() => {
     const items = Array.from({ length: 10_000 }, (_, at) => (at % 2 ? { kind: "text", key: `t${at}`, text: `Answer **${at}**`, streaming: false } : { kind: "user", key: `u${at}`, text: `Question ${at}`, images: [], mentions: [], messageId: `u${at}` }));
-    const data = { sessionId: "long", title: "", items, queue: [], asks: [], elicits: [], proposals: [], todos: [], plan: null, usage: null, state: "idle", running: false, interrupted: false, readOnly: null, retrying: null, model: "m", mode: "default", olderCursor: null, connected: true, serial: 0 };
+    const data = { sessionId: "long", title: "", items, snips: [], queue: [], asks: [], elicits: [], reviews: [], proposals: [], todos: [], plan: null, usage: null, state: "idle", running: false, interrupted: false, readOnly: null, retrying: null, model: "m", mode: "default", olderCursor: null, connected: true, serial: 0 };
     window.dispatchEvent(new MessageEvent("message", { data: { type: "snapshot", data, serial: 1_000_000 } }));
   });
   await bench.chat.locator(".row.text").filter({ hasText: "Answer 9999" }).waitFor();
@@ -201,7 +201,7 @@ scene("a hunk is changed before it is accepted, found and decided with keys alon
   await bench.key("Control+Alt+Y");
   await ended();
   await bench.page.locator('.tab.active[data-resource-name="keys.py"]').filter({ hasNotText: "review" }).waitFor();
-  assert.equal(await bench.editorText().then((text) => text.trim()), "# mine\n# numbers\none = 1.5  # by hand\n\n\n\ntwo = 2.0");
+  await becomes(() => bench.editorText().then((text) => text.trim()), "# mine\n# numbers\none = 1.5  # by hand\n\n\n\ntwo = 2.0", "the file with both hunks");
   assert.match(textOf(toolResults(await lastCall()).at(-1)), /one = 1\.5 {2}# by hand/);
 });
 
@@ -258,7 +258,7 @@ scene("changes in several files are listed and decided file by file, and nothing
   await bench.openFile("first.py");
   await bench.command("Assent: Accept All Hunks in File");
   await header.waitFor({ state: "detached" });
-  assert.match(await bench.editorText(), /one = 1\.0/);
+  await says(() => bench.editorText(), /one = 1\.0/, "the first file as it was accepted");
 });
 
 scene("a plan is shown, approved, and the todo list followed", async () => {
@@ -275,7 +275,7 @@ scene("a plan is shown, approved, and the todo list followed", async () => {
   await card.locator('[data-answer="once"]').click();
   await bench.chat.locator(".todos summary").filter({ hasText: "Reading the file" }).waitFor();
   await bench.chat.locator(".todos summary").click();
-  assert.deepEqual(await bench.chat.locator(".todos li").allTextContents(), ["Read the file", "Write the fix"]);
+  await becomes(() => bench.chat.locator(".todos li").allTextContents(), ["Read the file", "Write the fix"], "the todo list");
   await bench.shot("todos");
   await bench.api.release("todo");
   await ended();
@@ -287,7 +287,7 @@ scene("@ and / complete, and an earlier conversation is found in the history", a
   const box = bench.chat.locator("textarea.prompt");
   await box.click();
   await box.pressSequentially("look at @note");
-  await bench.chat.locator(".completions li").filter({ hasText: "notes.md" }).waitFor();
+  await bench.chat.locator(".completions li.chosen").filter({ hasText: "notes.md" }).waitFor();
   await box.press("Tab");
   assert.match(await box.inputValue(), /^look at @notes\.md $/);
   await box.fill("");
@@ -355,7 +355,7 @@ scene("an earlier message is edited and sent again", async () => {
   await box.fill("second wording");
   await box.press("Enter");
   await bench.chat.locator(".row.text").filter({ hasText: "Answer to the second." }).waitFor();
-  assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["second wording"]);
+  await becomes(() => bench.chat.locator(".row.user .said").allTextContents(), ["second wording"], "the new wording alone");
   assert.doesNotMatch(JSON.stringify((await lastCall()).messages), /first wording/);
 });
 
@@ -415,12 +415,12 @@ scene("names are looked up, renamed and code is formatted by the editor's own la
   assert.match(hover, /color/i);
   assert.match(symbols, /:root/);
   await until(async () => /var\(--brand\)/.test(await bench.editorText()) && !/--accent/.test(await bench.editorText()), "the new name everywhere");
-  assert.match(await bench.editorText(), /b \{\n\s+color: var\(--brand\)/);
+  await says(() => bench.editorText(), /b \{\n\s+color: var\(--brand\)/, "the tidied lines");
 });
 
 scene("a command's output is shown while it runs, and an answer for the whole session is remembered", async () => {
   await bench.newChat();
-  const wait = { tool: "Bash", input: { command: "echo half-way; while [ ! -e go.txt ]; do sleep 0.1; done; echo all-the-way", description: "Wait for it" } };
+  const wait = { tool: "Bash", input: { command: "echo half-way; while [ ! -e on.txt ]; do sleep 0.1; done; echo further; while [ ! -e go.txt ]; do sleep 0.1; done; echo all-the-way", description: "Wait for it" } };
   await bench.api.script({ blocks: [wait] }, { blocks: ["Waited."] });
   await bench.say("wait for me");
   const card = bench.chat.locator(".card.ask");
@@ -428,6 +428,9 @@ scene("a command's output is shown while it runs, and an answer for the whole se
   await card.locator('[data-answer="once"]').click();
   const tool = bench.chat.locator(".row.tool details.tool").last();
   await tool.locator("pre.progress").filter({ hasText: "half-way" }).waitFor();
+  bench.write({ "on.txt": "" });
+  await tool.locator("pre.progress").filter({ hasText: "further" }).waitFor();
+  assert.equal(await tool.locator("pre.progress").textContent(), "half-way\nfurther", "what was told before is not told again");
   await bench.shot("progress");
   bench.write({ "go.txt": "" });
   await bench.chat.locator(".row.text").filter({ hasText: "Waited." }).waitFor();
@@ -457,6 +460,7 @@ scene("a question from the model is answered in a form", async () => {
   await bench.say("set up storage");
   const form = bench.chat.locator(".card.elicit");
   await form.waitFor();
+  await bench.chat.locator("details.tool.waiting").waitFor();
   await bench.shot("question");
   await form.locator('input[value="Postgres"]').check();
   await form.locator('[data-answer="accept"]').click();
@@ -487,8 +491,8 @@ scene("a message sent while it works is queued and answered afterwards", async (
   await bench.chat.locator(".queued").waitFor();
   await bench.api.release("gate");
   await bench.chat.locator(".row.text").filter({ hasText: "Second answer." }).waitFor();
-  assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["first", "second"]);
-  assert.equal(await bench.chat.locator(".queued").count(), 0);
+  await becomes(() => bench.chat.locator(".row.user .said").allTextContents(), ["first", "second"], "both messages");
+  await becomes(() => bench.chat.locator(".queued").count(), 0, "nothing in the queue");
 });
 
 scene("a queued message is taken back, another one changed, and the queue outlives a crash", async () => {
@@ -515,13 +519,13 @@ scene("a queued message is taken back, another one changed, and the queue outliv
   await bench.chat.locator(".interrupted").getByRole("button", { name: "Try again" }).click();
   await bench.chat.locator(".row.text").filter({ hasText: "Went on." }).waitFor();
   await ended();
-  assert.equal(await queued.filter({ hasText: "not sent" }).count(), 2, "what waited starts only when it is sent");
+  await becomes(() => queued.filter({ hasText: "not sent" }).count(), 2, "what waited starts only when it is sent");
   for (const [text, answer] of [["still wanted", "To the third."], ["well worded", "To the fourth."]]) {
     await bench.api.script({ blocks: [answer] });
     await queued.filter({ hasText: text }).getByRole("button", { name: "Send now" }).click();
     await bench.chat.locator(".row.text").filter({ hasText: answer }).waitFor();
   }
-  assert.deepEqual(await bench.chat.locator(".row.user .said").allTextContents(), ["first", "still wanted", "well worded"]);
+  await becomes(() => bench.chat.locator(".row.user .said").allTextContents(), ["first", "still wanted", "well worded"], "the messages in their order");
   assert.doesNotMatch(JSON.stringify((await lastCall()).messages), /never mind|badly worded/);
 });
 

@@ -1,7 +1,7 @@
 // The review: a native diff per file whose right side can be typed into, a quiet row in the real file, keys all the way.
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { becomes, scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const FILES = Array.from({ length: 6 }, (_, file) => `part${file}.py`);
 const BIG = Array.from({ length: 5 }, (_, at) => `value${at} = ${at}\n\n\n\n`).join("");
@@ -10,7 +10,7 @@ const LINES = "a = 1\nb = 2\nc = 3\nd = 4\n";
 const bench = new Workbench();
 
 before(async () => {
-  bench.write({ ...Object.fromEntries(FILES.map((name) => [name, BIG])), "calm.py": "# calm\nspeed = 1\n\n\n\nlimit = 1\n", "lines.py": LINES, "blank.py": "if True:\n  pass\n", "typed.py": "first = 1\n\n\n\nlast = 9\n" });
+  bench.write({ ...Object.fromEntries(FILES.map((name) => [name, BIG])), "calm.py": "# calm\nspeed = 1\n\n\n\nlimit = 1\n", "lines.py": LINES, "blank.py": "if True:\n  pass\n", "typed.py": "first = 1\n\n\n\nlast = 9\n", "undone.py": "left = 1\n\n\n\nright = 1\n", "quick.py": "near = 1\n\n\n\nfar = 1\n" });
   await bench.start();
 });
 after(() => bench.stop());
@@ -66,11 +66,31 @@ scene("a proposed line costs one quiet row in the file, and the review shows it 
   await lens("Reject with reason").click();
   await bench.answerBox("A reason for the model", "the limit is fixed");
   await answer("Raised.");
+  await bench.chat.locator(".row.end").filter({ hasText: "1 file +1 −1" }).waitFor(); // what was accepted, not what was proposed
   await bench.page.locator(".tab").filter({ hasText: "(review)" }).waitFor({ state: "detached" });
   const told = textOf(toolResults(await lastCall()).at(-1));
   assert.match(told, /speed = 2 {2}# by hand/);
   assert.match(told, /the limit is fixed/);
   await until(async () => /speed = 2 {2}# by hand\n[^]*limit = 1/.test(await bench.editorText()), "the accepted line in the file, the rejected one not");
+});
+
+scene("a reason that is asked for while the review still goes on from another hunk can be given", async () => {
+  await bench.newChat();
+  await bench.openFile("quick.py");
+  await bench.api.script(read("quick.py"), { blocks: [edits("quick.py", ["near = 1\n", "near = 2\n"], ["far = 1\n", "far = 2\n"])] }, { blocks: ["One of them."] });
+  await bench.say("raise both");
+  await lens("near = 2").click();
+  await reviewing("quick.py");
+  await until(async () => (await lens("Accept").count()) === 2, "a row of actions under each hunk");
+  // Both at once: what goes on to the next hunk takes the keyboard, and would close the box.
+  const places = await until(async () => {
+    const found = [await lens("Accept").first().boundingBox(), await lens("Reject with reason").nth(1).boundingBox()];
+    return found.every(Boolean) && found;
+  }, "both rows in sight");
+  for (const { x, y, width, height } of places) await bench.page.mouse.click(x + width / 2, y + height / 2);
+  await bench.answerBox("A reason for the model", "it is far enough");
+  await answer("One of them.");
+  assert.match(textOf(toolResults(await lastCall()).at(-1)), /it is far enough/);
 });
 
 scene("thirty hunks in six files are decided with the keyboard alone, in less than forty keys", async () => {
@@ -82,7 +102,7 @@ scene("thirty hunks in six files are decided with the keyboard alone, in less th
   let keys = 0;
   const press = async (key) => {
     keys += 1;
-    await bench.page.keyboard.press(key);
+    await bench.key(key);
   };
   const left = async () => (await lens("Accept").count()) + (await lens("Keep").count());
   for (const [file, name] of FILES.entries()) {
@@ -122,10 +142,15 @@ scene("single lines of a hunk are accepted by selecting them", async () => {
   await lens("a = 1.0").click();
   await reviewing("lines.py");
   await lens("Accept").first().waitFor();
-  await right().locator(".lines-content > .view-lines > .view-line").filter({ hasText: "b = 2.0" }).click();
-  await bench.page.keyboard.press("Home");
-  await bench.page.keyboard.press("Shift+ArrowDown");
-  await bench.page.keyboard.press("Shift+End");
+  // A review that has just opened may still move under the mouse.
+  await until(async () => {
+    await right().locator(".lines-content > .view-lines > .view-line").filter({ hasText: "b = 2.0" }).click({ timeout: 5000 });
+    await bench.page.keyboard.press("Home");
+    await bench.page.keyboard.press("Shift+ArrowDown");
+    await bench.page.keyboard.press("Shift+End");
+    await bench.page.locator(".statusbar").filter({ hasText: "Ln 3, Col 8 (15 selected)" }).waitFor({ timeout: 5000 });
+    return true;
+  }, "the second and the third line to be selected");
   await lens("Accept selected lines").waitFor();
   await bench.shot("review-selection");
   await bench.command("Assent: Accept Selected Lines");
@@ -177,7 +202,7 @@ scene("a plan is read in an editor and approved together with its edits; the tur
   await bench.chat.locator('.card.ask [data-answer="acceptEdits"]').click();
   await answer("Planned and done.");
   await bench.chat.locator(".row.end").filter({ hasText: "2 files +3 −2" }).waitFor();
-  assert.equal(await bench.chat.locator("select.mode").inputValue(), "acceptEdits");
+  await becomes(() => bench.chat.locator("select.mode").inputValue(), "acceptEdits", "the mode that came with the plan");
   await bench.chat.locator(".row.fold summary").filter({ hasText: "Read 3 files" }).waitFor();
   const changes = bench.chat.locator(".changes");
   await changes.filter({ hasText: "2 files changed" }).waitFor();
@@ -206,10 +231,12 @@ scene("white space that differs is painted and said, and what one types in the f
   await answer("Indented.");
 
   await bench.openFile("typed.py");
-  await bench.api.script(read("typed.py"), { blocks: [edits("typed.py", ["first = 1\n", "first = 2\n"], ["last = 9\n", "last = 10\n"])] }, { blocks: ["Both."] });
+  await bench.api.script(read("typed.py"), { blocks: [edits("typed.py", ["first = 1\n", "first = 2\n"], ["last = 9\n", "last = 10\n"])] });
   await bench.say("raise both");
   await lens("first = 2").waitFor();
-  await bench.page.locator(".editor-instance .view-line").nth(2).click();
+  await bench.intoEditor();
+  await bench.page.keyboard.press("Control+Home");
+  for (let lines = 0; lines < 2; lines += 1) await bench.page.keyboard.press("ArrowDown");
   await bench.page.keyboard.type("mine = 0");
   await lens("last = 10").click();
   await reviewing("typed.py");
@@ -217,9 +244,41 @@ scene("white space that differs is painted and said, and what one types in the f
   assert.equal(await diff().locator(".view-line").filter({ hasText: "mine" }).evaluateAll((all) => all.filter((line) => line.closest(".view-zones")).length), 0, "it is not shown as removed");
   // A window that is loaded again brings the review back, or nothing at all, and never a broken tab.
   await bench.reopen();
-  await answer("raise both").catch(() => {});
+  await bench.chat.locator(".row.user").filter({ hasText: "raise both" }).last().waitFor({ timeout: 20_000 }).catch(() => {});
   await bench.page.locator(".tab").filter({ hasText: "(review)" }).first().waitFor({ state: "attached", timeout: 5000 }).catch(() => {});
   assert.equal(await bench.page.locator(".editor-group-container").filter({ hasText: "could not be opened" }).count(), 0);
+});
+
+scene("a decision is taken back by key: an accepted hunk and a rejected one are open again, and decided otherwise", async () => {
+  await bench.newChat();
+  await bench.openFile("undone.py");
+  await bench.api.script(read("undone.py"), { blocks: [edits("undone.py", ["left = 1\n", "left = 2\n"], ["right = 1\n", "right = 2\n"])] }, { blocks: ["Decided."] });
+  await bench.say("raise both");
+  await lens("left = 2").waitFor();
+  await bench.intoEditor();
+  await bench.page.keyboard.press("Control+Home");
+  await bench.key("Control+Alt+Y");
+  await until(async () => /left = 2/.test(await bench.editorText()), "the accepted line in the file");
+  await bench.key("Control+Alt+Z");
+  await reviewing("undone.py");
+  await until(async () => (await lens("Accept").count()) === 2, "both hunks open again");
+  await bench.key("Control+Alt+N");
+  await until(async () => (await lens("Accept").count()) === 1, "one of them rejected");
+  // The last decision ends the turn; taken back after that, it is open all the same.
+  await bench.key("Control+Alt+N");
+  await answer("Decided.");
+  await bench.key("Control+Alt+Z");
+  await reviewing("undone.py");
+  await until(async () => /right = 2/.test(await bench.proposedText()), "the last hunk open again");
+  await bench.shot("review-undone");
+  await bench.command("Assent: Accept All Hunks");
+  await until(async () => (await bench.page.locator(".tab").filter({ hasText: "(review)" }).count()) === 0, "nothing left to review");
+  await bench.openFile("undone.py");
+  await until(async () => /left = 1[^]*right = 2/.test(await bench.editorText()), "the file as it was decided in the end");
+  await bench.api.script({ blocks: ["Understood."] });
+  await bench.say("and now?");
+  await answer("Understood.");
+  assert.match(JSON.stringify((await lastCall()).messages.at(-1)), /Your earlier edit was decided by the user meanwhile[^]*1 of 2 hunks accepted/);
 });
 
 scene("what Assent works with here is listed beside the chat", async () => {

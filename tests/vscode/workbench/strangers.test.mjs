@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { becomes, says, scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
 
 const KEY = "key-that-a-person-typed-1234";
 const bench = new Workbench();
@@ -23,11 +23,33 @@ after(() => bench.stop());
 
 const scene = scenes(bench, "strangers");
 const banner = (text) => bench.chat.locator(".banner").filter({ hasText: text });
+const toast = (text) => bench.page.locator(".notification-list-item").filter({ hasText: text }).first();
 const answer = (text) => bench.chat.locator(".row.text").filter({ hasText: text }).last().waitFor();
 
 scene("without a key the stand-in answers and says so, and a key is taken into the secret storage", async () => {
   await banner("No key is set").waitFor();
-  await bench.say("hello");
+  // One notice stands there; the others are a line, however often the window is opened anew.
+  const standing = () => bench.chat.locator(".banners").evaluate((box) => [...box.children].map((each) => each.className));
+  const fold = bench.chat.locator(".more-banners summary").filter({ hasText: "1 more notice" });
+  await fold.waitFor();
+  await becomes(standing, ["banner warning", "more-banners"], "one notice and a line");
+  await bench.reopen();
+  await fold.waitFor();
+  await becomes(standing, ["banner warning", "more-banners"], "one notice and a line again");
+  // What is suggested works with the stand-in, on a file that is there.
+  const idea = bench.chat.locator(".idea").filter({ hasText: "Explain app.py" });
+  await idea.waitFor();
+  // In a low view it is read from its beginning, and nothing says that there is more below.
+  await bench.page.setViewportSize({ width: 1360, height: 420 });
+  await until(() => bench.chat.locator(".transcript").evaluate((box) => box.scrollHeight > box.clientHeight), "a view that is too low for it");
+  await bench.chat.locator("body").evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  assert.equal(await bench.chat.locator(".transcript").evaluate((box) => box.scrollTop), 0);
+  assert.equal(await bench.chat.locator(".jump").isVisible(), false);
+  await bench.page.setViewportSize({ width: 1360, height: 860 });
+  await idea.click();
+  await bench.shot("first-minutes");
+  await bench.chat.locator("textarea.prompt").press("Enter");
+  await answer("app.py");
   await bench.chat.locator(".row.end").waitFor();
   await bench.shot("no-key");
   assert.deepEqual(await bench.api.calls(), []);
@@ -35,16 +57,35 @@ scene("without a key the stand-in answers and says so, and a key is taken into t
   const input = bench.page.locator(".quick-input-widget input");
   await input.waitFor();
   assert.equal(await input.getAttribute("type"), "password");
-  await input.fill(KEY);
+  await input.fill("a-wrong-key");
   // The endpoint of one's own comes only now: with it, no key would be needed.
   mkdirSync(join(bench.home, "config", "assent"), { recursive: true });
   writeFileSync(join(bench.home, "config", "assent", "settings.json"), JSON.stringify({ baseUrl: bench.api.url }));
+  await bench.api.takeOnly(KEY);
   await input.press("Enter");
+  // It is checked at once, at the endpoint that is named, and a wrong one is not kept by itself.
+  const refused = toast(`${bench.api.url} refuses this key`);
+  await refused.waitFor();
+  await bench.shot("key-refused");
+  await refused.getByRole("button", { name: "Enter another" }).click();
+  await input.fill(KEY);
+  await input.press("Enter");
+  await toast(`${bench.api.url} accepts this key`).waitFor();
   await banner("No key is set").waitFor({ state: "detached" });
   await bench.newChat();
   await bench.api.script({ blocks: ["Now it is really me."] });
   await bench.say("and now?");
   await answer("Now it is really me.");
+  // The endpoint stops taking it: the end of the turn says so, with the way to another key.
+  await bench.api.takeOnly("rotated");
+  await bench.say("still there?");
+  const ended = bench.chat.locator(".row.end .notice.error").last();
+  await ended.filter({ hasText: "did not accept the credentials" }).waitFor();
+  await bench.shot("key-401");
+  await ended.getByRole("button", { name: "Set API key" }).click();
+  await input.waitFor();
+  await bench.page.keyboard.press("Escape");
+  await bench.api.takeOnly(null);
   assert.equal(JSON.stringify(filesWith(bench.home, KEY).filter((name) => !/\/data\/User\/globalStorage\//.test(name))), "[]");
 });
 
@@ -91,7 +132,7 @@ scene("the programs a trusted folder names are shown one by one and need a yes o
   const list = bench.page.locator(".quick-input-widget .monaco-list-row");
   await list.filter({ hasText: "runs a program on SessionStart" }).filter({ hasText: trap }).waitFor();
   await bench.shot("trust-items");
-  assert.match(await bench.page.locator(".quick-input-widget .monaco-list-row.focused").innerText(), /Stay restricted/);
+  await says(() => bench.page.locator(".quick-input-widget .monaco-list-row.focused").innerText(), /Stay restricted/, "the row that changes nothing to be chosen");
   await bench.page.keyboard.press("Enter");
   await list.first().waitFor({ state: "hidden" });
   await until.waitFor();

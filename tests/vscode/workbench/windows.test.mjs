@@ -1,10 +1,11 @@
 // Several windows and several folders: who owns a conversation, and where files are looked for.
 // The workbench of these tests is a remote one: page here, extension host there, as with SSH, WSL and dev containers.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before } from "node:test";
-import { scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { becomes, scenes, textOf, toolResults, until, Workbench } from "./harness.mjs";
+import { Neovim } from "./neovim.mjs";
 
 const bench = new Workbench();
 const both = join(bench.home, "both.code-workspace");
@@ -58,8 +59,8 @@ scene("a second window reads the conversation that the first one owns, and says 
     await open("this is my window");
     await answer("Mine alone.");
     await bench.chat.locator(".read-only").filter({ hasText: "Another window has this conversation open" }).waitFor();
-    assert.equal(await bench.chat.locator("textarea.prompt").isEnabled(), false);
-    assert.equal(await bench.chat.locator('button[aria-label="Edit and resend"], button[aria-label="Try the last message again"]').count(), 0);
+    await becomes(() => bench.chat.locator("textarea.prompt").isEnabled(), false, "nothing to be said here");
+    await becomes(() => bench.chat.locator('button[aria-label="Edit and resend"], button[aria-label="Try the last message again"]').count(), 0, "no way to go back here");
     await bench.shot("read-only");
 
     // Asking for it while the other window lives shows what was said there since, and why it stays there.
@@ -116,7 +117,7 @@ scene("two folders in one window: files of both are found, named, and edited", a
     await bench.ready();
     const box = bench.chat.locator("textarea.prompt");
     await box.pressSequentially("look at @shel");
-    await bench.chat.locator(".completions li").filter({ hasText: "shelf.py" }).waitFor();
+    await bench.chat.locator(".completions li.chosen").filter({ hasText: "shelf.py" }).waitFor();
     await box.press("Tab");
     const shelf = join(bench.home, "library", "shelf.py");
     await bench.api.script({ blocks: [{ tool: "Read", input: { file_path: shelf } }] }, { blocks: [{ tool: "Edit", input: { file_path: shelf, old_string: "books = 3", new_string: "books = 4" } }] }, { blocks: ["One more book."] });
@@ -133,4 +134,98 @@ scene("two folders in one window: files of both are found, named, and edited", a
     assert.match(textOf(toolResults(calls.at(-1)).at(-1)), /shelf\.py/);
     await until(async () => /books = 4/.test(await bench.editorText()), "the edit in the buffer");
   });
+});
+
+// The last scene: it kills the workbench.
+scene("an ask that waited while no window was open is told by the next one, which shows it with one press", async () => {
+  const settings = join(bench.home, "config", "assent");
+  mkdirSync(settings, { recursive: true });
+  writeFileSync(join(settings, "settings.json"), JSON.stringify({ host: true, hostKeepRunning: true, hostIdleSeconds: 0 }));
+  const env = { XDG_CONFIG_HOME: join(bench.home, "config"), XDG_DATA_HOME: join(bench.home, "share"), ANTHROPIC_BASE_URL: bench.api.url, ANTHROPIC_API_KEY: "test-key" };
+  const neovim = await Neovim.start(bench, { file: "app.py", env });
+  await bench.api.script({ blocks: [{ tool: "Bash", input: { command: "touch unseen" } }] }, { blocks: ["It was made."] });
+  await neovim.command("Assent chat");
+  await neovim.see("sends · @ files");
+  await neovim.type("imake it<Esc><CR>");
+  await neovim.see("Assent asks", "touch unseen");
+  await neovim.stop(); // the only client of that host
+  await elsewhere(bench.folder, async () => {
+    // A toast goes after some seconds, and a busy machine looks later: the list of notifications keeps it.
+    const notice = bench.page.locator(".notification-list-item").filter({ hasText: "While no window was open" });
+    await until(async () => {
+      if (!(await notice.count())) await bench.command("Notifications: Show Notifications");
+      await notice.first().waitFor({ timeout: 5000 });
+      return true;
+    }, "the notice");
+    assert.match(await notice.first().textContent(), /“make it” waits for your answer: Run touch unseen/);
+    assert.equal(await notice.count(), 1);
+    await bench.shot("missed");
+    await notice.locator(".monaco-button").filter({ hasText: "Show" }).click();
+    await bench.chat.locator(".card.ask").filter({ hasText: "touch unseen" }).waitFor();
+    assert.equal(existsSync(join(bench.folder, "unseen")), false);
+    await bench.chat.locator('.card.ask [data-answer="once"]').click();
+    await answer("It was made.");
+  });
+  assert.equal(existsSync(join(bench.folder, "unseen")), true);
+});
+
+scene("VS Code and Neovim share a session: prompt in one, approve in the other, reject a hunk, lose the first, go on", async () => {
+  const settings = join(bench.home, "config", "assent");
+  mkdirSync(settings, { recursive: true });
+  writeFileSync(join(settings, "settings.json"), JSON.stringify({ host: true, hostIdleSeconds: 0 }));
+  bench.write({ "engine.py": "one = 1\n\n\n\n\n\n\n\ntwo = 2\n" });
+  const file = join(bench.folder, "engine.py");
+  const raise = (name, value) => ({ old_string: `${name} = ${value}`, new_string: `${name} = ${value}0` });
+  let neovim;
+  await elsewhere(bench.folder, async () => {
+    await bench.newChat();
+    await bench.api.script(
+      { blocks: [{ tool: "Bash", input: { command: "touch started" } }] },
+      { blocks: [{ tool: "Read", input: { file_path: file } }] },
+      { blocks: [{ tool: "MultiEdit", input: { file_path: file, edits: [raise("one", 1), raise("two", 2)] } }] },
+      { blocks: ["Raised one of them."] },
+    );
+    await bench.say("raise both"); // in VS Code
+    await bench.chat.locator(".card.ask").filter({ hasText: "touch started" }).waitFor();
+
+    const env = { XDG_CONFIG_HOME: join(bench.home, "config"), XDG_DATA_HOME: join(bench.home, "share"), ANTHROPIC_BASE_URL: bench.api.url, ANTHROPIC_API_KEY: "test-key" };
+    neovim = await Neovim.start(bench, { file: "engine.py", env });
+    await neovim.command("Assent roster");
+    await neovim.at("waiting  raise both");
+    await neovim.picture("two-editors-roster", "Neovim: the roster");
+    await neovim.type("<CR>");
+    await neovim.see("raise both", "Assent asks", "touch started"); // watched in both
+    await bench.shot("two-editors-ask-vscode");
+    await neovim.picture("two-editors-ask-neovim", "Neovim: the same ask");
+    await neovim.type("<M-y>"); // approved in the other one
+    await bench.chat.locator(".row").filter({ hasText: "Allowed in Neovim" }).waitFor();
+    await until(() => existsSync(join(bench.folder, "started")), "the command to run");
+
+    await bench.chat.locator(".card.ask").filter({ hasText: "engine.py" }).waitFor();
+    await neovim.see("hunk 1 of 2", "hunk 2 of 2");
+    await bench.shot("two-editors-review-vscode");
+    await neovim.picture("two-editors-review-neovim", "Neovim: two hunks to review");
+    await neovim.command("1wincmd w | 1");
+    await neovim.type("gha");
+    await until(async () => /^one = 10$/m.test(await neovim.lines("engine.py")), "the first hunk in Neovim");
+    await neovim.command("call search('two') | Assent reject");
+    await neovim.see("Raised one of them.");
+    await answer("Raised one of them.");
+    assert.match(await neovim.lines("engine.py"), /^one = 10\n+two = 2$/);
+    assert.equal(bench.read("engine.py"), "one = 1\n\n\n\n\n\n\n\ntwo = 2\n"); // saving is the user's
+    assert.match(textOf(toolResults((await bench.api.calls()).at(-1)).at(-1)), /1 of 2/);
+    await bench.shot("two-editors-done-vscode");
+    await neovim.picture("two-editors-done-neovim", "Neovim: one hunk landed, one rejected");
+
+    bench.killEditor();
+    await bench.api.script({ blocks: ["Still here."] });
+    await neovim.command("Assent chat");
+    await neovim.type("igo on<Esc><CR>");
+    await neovim.see("Still here.");
+    await neovim.picture("two-editors-alone-neovim", "Neovim: VS Code was killed, the session goes on");
+    assert.match(JSON.stringify((await bench.api.calls()).at(-1).messages), /raise both.*go on/);
+  }).finally(() => neovim?.stop());
+  const [lock] = bench.logs(join("share", "assent", "host"), "lock");
+  const host = JSON.parse(readFileSync(lock, "utf8")).pid;
+  await until(() => !existsSync(`/proc/${host}`), "the host to end with its last window");
 });
