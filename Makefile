@@ -14,7 +14,7 @@ ifneq ($(filter C POSIX,$(LC_ALL)),)
 export LC_ALL := C.UTF-8
 endif
 
-.PHONY: help demo test quick flake lint format protocol check checks unit coverage editors settings torture bench picture clean setup
+.PHONY: help demo test quick flake lint format protocol check checks unit coverage editors settings torture mutants bench picture clean setup dist docs
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,7 @@ test: checks unit editors ## everything: lint, types, unit, end to end, real edi
 # Beside each other: either keeps one core busy and leaves the other alone.
 checks: $(VENV)/.tools
 	@$(MAKE) --no-print-directory --jobs=2 check coverage
+	$(BIN)/python -m benchmarks --quick
 
 check: $(VENV)/.tools
 	$(BIN)/ruff check
@@ -38,12 +39,14 @@ check: $(VENV)/.tools
 	$(BIN)/python -I .ci/licences.py
 	$(BIN)/python -m assent.wire.generate --check
 	$(BIN)/python -I .ci/settings.py --check
+	$(BIN)/python -I .ci/reference.py --check
 
 lint: check ## ruff and pyright
 
-protocol: $(VENV)/.installed ## write the mirrors of the wire: TypeScript, Lua, docs/protocol.md
+protocol: $(VENV)/.installed ## write the mirrors of the wire: TypeScript, Lua, docs/protocol.md, docs/api.md
 	$(BIN)/python -m assent.wire.generate
 	$(BIN)/python .ci/served.py
+	$(BIN)/python -I .ci/reference.py
 
 format: $(VENV)/.tools ## let ruff tidy the code
 	$(BIN)/ruff check --fix
@@ -80,11 +83,21 @@ flake: $(VENV)/.tools ## the real-editor tests N times on a busy machine (N=20),
 torture: $(VENV)/.tools ## the long seeded runs
 	$(PYTEST) -m torture tests
 
-bench: $(VENV)/.tools ## ours against the floor, in one interleaved run
-	$(BIN)/python -m benchmarks
+mutants: $(VENV)/.tools ## change the engine in small ways and see whether a test notices (M=module for one)
+	$(BIN)/python .ci/mutants.py run $(M)
 
-picture: $(VENV)/.tools ## draw the README's picture from a real run
+bench: $(VENV)/.tools ## ours against the floor, in one interleaved run (PEERS=pi,claude beside them; WRITE=1: RESULTS.md)
+	PEERS=$(PEERS) $(BIN)/python -m benchmarks $(if $(WRITE),--write)
+
+picture: $(VENV)/.tools ## record the pictures of the README anew: the terminal, VS Code and Neovim
 	PYTHONPATH=tests/support $(BIN)/python -m terminal.picture docs/demo.svg
+	PYTHONPATH=tests/support $(BIN)/python -m picture docs/review.webp
+
+dist: $(VENV)/.tools ## build wheel, sdist and .vsix twice, compare them, and try them in an empty environment
+	$(BIN)/python -I .ci/dist.py
+
+docs: $(VENV)/.docs ## the documentation as a site in out/docs; warnings fail
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir out/docs
 
 clean: ## remove what was built
 	rm -rf $(VENV) .cache dist out .pytest_cache .ruff_cache .hypothesis .coverage
@@ -94,3 +107,6 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.tools: pyproject.toml constraints.txt | $(VENV)/.installed
 	@.ci/install $(VENV) $@ '.[dev]'
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/.installed
+	@.ci/install $(VENV) $@ '.[docs]'

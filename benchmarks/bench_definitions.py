@@ -1,37 +1,41 @@
 """A project with 200 skills, 50 commands, 30 agents and 12 nested instruction files: what it adds to `initialize` and
-to the first prompt (CPU time, system calls included). The floor is an empty project in the same run."""
+to the first prompt of a server that has settled. Processor time; the floor is an empty project, the two alternate."""
 
-import json
-import subprocess
-import sys
+import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from benchmarks.endpoint import Endpoint
+from benchmarks.peer import SERVE, Peer
+from benchmarks.processes import cpu_clock
 
 from assent.extensions.catalogue import Activation, Catalogues
 from assent.extensions.memory import MemoryFiles
 from assent.extensions.places import Surroundings
 
-RUNS = 9
-ASSENT = str(Path(sys.executable).with_name("assent"))
+Row = dict[str, Any]
+RUNS = 7
 
 
+@dataclass(frozen=True)
 class Trusted:
-    trusted = True
+    trusted: bool = True
 
     def approves(self, activation: Activation, /) -> bool:
         return True
 
 
-def main() -> list[dict[str, Any]]:
+def main() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         full, empty = project(home / "full"), home / "empty"
         (empty / ".git").mkdir(parents=True)
-        rows = [*first_prompt(home, full, empty), *initialize(home, full, empty)]
-    return [{**row, "ratio": row["ours"] / row["floor"] if row["floor"] else None} for row in rows]
+        (home / "user").mkdir()
+        return [first_reading(home, full, empty), *first_prompt(home, full, empty)]
 
 
 def project(root: Path) -> Path:
@@ -54,66 +58,69 @@ def put(path: Path, header: str) -> None:
     path.write_text((f"---\n{header}\n---\n" if header else "") + "A line of instructions for the model.\n" * 40)
 
 
-def first_prompt(home: Path, full: Path, empty: Path) -> list[dict[str, Any]]:
-    """A server has loaded all of it in the background before anyone types: what is left is looking for changes."""
-    deep = full.joinpath(*(f"d{number}" for number in range(12)))
+def first_reading(home: Path, full: Path, empty: Path) -> Row:
+    """All of it from the disk, once: a server does this in the background before anyone types."""
 
-    def load(root: Path, touched: Path) -> Callable[[], None]:
+    def load(root: Path) -> Callable[[], None]:
         catalogues = Catalogues(Surroundings(str(home), str(home / "config")))
         memory = MemoryFiles(home=home)
+        touched = root.joinpath(*(f"d{number}" for number in range(12)), "file.py")
 
         def once() -> None:
             catalogues.load(str(root), Trusted())
             memory.load_now(str(root))
-            memory.nested_now(str(touched / "file.py"), str(root))
+            memory.nested_now(str(touched), str(root))
 
         return once
 
-    warm, bare = load(full, deep), load(empty, empty)
-    cold = milliseconds(warm), milliseconds(bare)
-    ours = min(milliseconds(warm) for _ in range(RUNS))
-    floor = min(milliseconds(bare) for _ in range(RUNS))
+    name = "200 skills, 50 commands, 30 agents: read for the first time"
+    return _row(name, milliseconds(load(full)), milliseconds(load(empty)))
+
+
+def first_prompt(home: Path, full: Path, empty: Path) -> list[Row]:
+    """Processor time of a real server, with trust, from the first prompt to its request, and to `initialize`."""
+    endpoint = Endpoint()
+    prompts: dict[Path, list[float]] = {full: [], empty: []}
+    starts: dict[Path, list[float]] = {full: [], empty: []}
+    try:
+        for _ in range(RUNS):
+            for root in (full, empty):
+                started, prompted = _server(endpoint, home, root)
+                starts[root].append(started)
+                prompts[root].append(prompted)
+    finally:
+        endpoint.close()
+    # A busy machine reads the answer of `initialize` late, and the server goes on meanwhile: the least is the truest.
+    first, bare = statistics.median(prompts[full]), statistics.median(prompts[empty])
     return [
-        {
-            "name": "200 skills, 50 commands, 30 agents: read for the first time",
-            "unit": "ms",
-            "ours": cold[0],
-            "floor": cold[1],
-        },
-        {"name": "  added to the first prompt", "unit": "ms", "ours": ours - floor, "floor": floor},
+        _row("  added to the first prompt", first - bare, bare),
+        _row("  added to initialize", min(starts[full]) - min(starts[empty]), min(starts[empty])),
     ]
 
 
-def initialize(home: Path, full: Path, empty: Path) -> list[dict[str, Any]]:
-    times: dict[Path, list[float]] = {full: [], empty: []}
-    for _ in range(RUNS):
-        for root, found in times.items():
-            found.append(spawn(home, root))
-    ours, floor = min(times[full]), min(times[empty])
-    return [{"name": "  added to initialize", "unit": "ms", "ours": ours - floor, "floor": floor}]
+def _server(endpoint: Endpoint, home: Path, root: Path) -> tuple[float, float]:
+    peer = Peer(SERVE, endpoint.env, home=str(home / "user"))
+    pid = peer.process.pid
+    try:
+        peer.initialize(folder=root)
+        started = cpu_clock(pid)
+        uri = {"uri": root.as_uri()}
+        trust = peer.request("assent/trust/get", uri)
+        if not trust["trusted"]:
+            peer.request("assent/trust/set", {**uri, "trusted": True, "hash": trust["hash"]})
+        session = peer.request("assent/session/new", {"cwd": str(root)})["sessionId"]
+        peer.settle()
+        endpoint.watch(pid)
+        endpoint.times()
+        began = cpu_clock(pid)
+        peer.turn(session, "plan read 0")
+        return 1000 * started, 1000 * (endpoint.times()[0]["cpu"] - began)
+    finally:
+        peer.end()
 
 
-def spawn(home: Path, root: Path) -> float:
-    """Milliseconds from the start of the process to the answer of `initialize`."""
-    params: dict[str, Any] = {"processId": None, "capabilities": {}, "rootUri": root.as_uri(), "workspaceFolders": None}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
-    began = time.perf_counter()
-    server = subprocess.Popen(
-        [ASSENT, "serve", "--stdio", "--offline"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=root,
-        env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
-    )
-    assert server.stdin is not None and server.stdout is not None
-    server.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-    server.stdin.flush()
-    server.stdout.readline()
-    took = (time.perf_counter() - began) * 1000
-    server.kill()
-    server.wait()
-    return took
+def _row(name: str, ours: float, floor: float) -> Row:
+    return {"name": name, "unit": "ms", "ours": ours, "floor": floor, "ratio": ours / floor if floor else None}
 
 
 def milliseconds(work: Callable[[], None]) -> float:

@@ -4,6 +4,7 @@ Floors: pygls' own text document taking the same change; a bare loop that shifts
 the same two lists of lines. Ours and the floor alternate in one run; medians.
 """
 
+import itertools
 import statistics
 import time
 from collections.abc import Callable
@@ -14,15 +15,17 @@ from lsprotocol import types
 from pygls.workspace import TextDocument
 
 from assent.editor.buffer_edits import DocumentEdits
-from assent.editor.client import NoClient
+from assent.editor.client_edits import NoClient
+from assent.editor.diagnostics import EditDiagnostics
 from assent.editor.documents import Documents
 from assent.editor.hunks import Hunk, make_hunks
 from assent.editor.landing import Landings
-from assent.editor.proposals import Origin, Proposals
+from assent.editor.proposal import EditOrigin
+from assent.editor.proposals import Proposals
 from assent.editor.rebase import rebase
 from assent.text.lines import split_lines
 from assent.text.splices import Splice
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.types.ports import EditPlan, FileText
 
 LINES = 20_000
@@ -35,9 +38,9 @@ Row = dict[str, Any]
 
 def main() -> list[Row]:
     return [
-        _row(f"didChange, one key in {LINES:,} lines", *_keystrokes(hunks=0, listening=False)),
-        _row("  … with 100 pending hunks below it", *_keystrokes(hunks=100, listening=False)),
-        _row("  … and editUpdated built for each key", *_keystrokes(hunks=100, listening=True)),
+        _row(f"didChange, one key in {LINES:,} lines", *keystrokes(hunks=0, listening=False)),
+        _row("  … with 100 pending hunks below it", *keystrokes(hunks=100, listening=False)),
+        _row("  … and editUpdated built for each key", *keystrokes(hunks=100, listening=True)),
         _row("rebase of 100 hunks by one key (floor: shifting 100 pairs)", *_rebases()),
         _row(f"hunks of 3 edits in {LINES:,} lines (floor: difflib)", *_diffs(), scale=1e3, unit="ms"),
     ]
@@ -48,7 +51,14 @@ def _row(name: str, ours: list[float], floor: list[float], *, scale: float = 1e6
     return {"name": name, "ours": round(mine, 2), "floor": round(bare, 2), "unit": unit, "ratio": mine / bare}
 
 
-def _keystrokes(*, hunks: int, listening: bool) -> tuple[list[float], list[float]]:
+def keystrokes(*, hunks: int, listening: bool) -> tuple[list[float], list[float]]:
+    ours, floor = typing(hunks=hunks, listening=listening)
+    pairs = [(_timed(ours), _timed(floor)) for _ in range(ROUNDS)]
+    return [mine for mine, _ in pairs], [bare for _, bare in pairs]
+
+
+def typing(*, hunks: int = 100, listening: bool = True) -> tuple[Callable[[], object], Callable[[], object]]:
+    """One key more in our document, and in that of pygls."""
     documents = Documents()
     documents.open(URI, "python", 1, TEXT)
     if hunks:
@@ -57,26 +67,23 @@ def _keystrokes(*, hunks: int, listening: bool) -> tuple[list[float], list[float
             proposals.listen(lambda _event: None)
     bare = TextDocument(URI, source=TEXT, version=1, language_id="python")
     at = {"line": 10, "character": 4}
-    ours, floor = list[float](), list[float]()
-    for number in range(ROUNDS):
-        change = {"range": {"start": at, "end": at}, "text": "x"}
-        position = types.Position(line=10, character=4)
-        event = types.TextDocumentContentChangePartial(range=types.Range(start=position, end=position), text="x")
-        ours.append(_timed(lambda change=change, version=number + 2: documents.change(URI, version, [change])))
-        floor.append(_timed(lambda event=event: bare.apply_change(event)))
-    return ours, floor
+    versions = itertools.count(2)
+    position = types.Position(line=10, character=4)
+    event = types.TextDocumentContentChangePartial(range=types.Range(start=position, end=position), text="x")
+    change = {"range": {"start": at, "end": at}, "text": "x"}
+    return lambda: documents.change(URI, next(versions), [change]), lambda: bare.apply_change(event)
 
 
 def _proposing(documents: Documents, hunks: int) -> Proposals:
-    disk = DiskWorkspace()
-    proposals = Proposals(documents, Landings(documents, DocumentEdits(documents, NoClient()), disk))
+    landings = Landings(documents, DocumentEdits(documents, NoClient()), DiskWorkspace())
+    proposals = Proposals(documents, landings, news=EditDiagnostics(NoClient()).news)
     lines = split_lines(TEXT)
     for index in range(hunks):
         lines[100 + index * (LINES // (hunks + 2))] = "changed\n"
     plan = EditPlan(
         path=PATH, before=FileText(path=PATH, text=TEXT), new_text="".join(lines), tool="Edit", tool_use_id="u"
     )
-    assert len(proposals.propose(plan, Origin(session_id="s"))["hunks"]) == hunks
+    assert len(proposals.propose(plan, EditOrigin(session_id="s"))["hunks"]) == hunks
     return proposals
 
 

@@ -18,7 +18,7 @@ import orjson
 from assent.engine.config import EngineConfig
 from assent.engine.query_engine import QueryEngine
 from assent.engine.services import Services
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.read import Read
 from assent.tools.tool import SessionState, ToolContext, ToolServices
 from assent.types import codec
@@ -188,6 +188,14 @@ async def _measure(folder: Path) -> list[Row]:
         _row("a step at 500, CPU; floor: at 10", late, early, "ms"),
         _row("a delta through the engine, CPU", *await _streaming(), "µs"),
     ]
+
+
+async def one_turn(folder: Path, *, steps: int) -> None:
+    await _turn(_engine(Model(folder, steps), folder))
+
+
+async def bare_turn(folder: Path, *, steps: int) -> None:
+    await _bare(folder, steps)
 
 
 def _row(name: str, ours: float, floor: float | None, unit: str) -> Row:

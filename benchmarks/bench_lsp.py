@@ -11,9 +11,11 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.peer import SERVE, Json, Peer
+from benchmarks.processes import pss_mb
 
 Row = dict[str, Any]
 ROUNDS = 5
@@ -35,10 +37,28 @@ def _start() -> list[Row]:
     for _ in range(ROUNDS):
         ours.append(_spawned(SERVE))
         floor.append(_spawned([sys.executable, "-c", BARE_PYGLS]))
+    ready = [_session_ready() for _ in range(ROUNDS)]
     return [
         _row("spawn → initialize", "ms", _median(ours, 0) * 1000, _median(floor, 0) * 1000),
         _row("memory at the initialize response", "MB", _median(ours, 1), _median(floor, 1)),
+        _row("spawn → session ready", "ms", _median(ready, 0) * 1000, _median(floor, 0) * 1000),
+        _row("idle after session/new, PSS", "MB", _median(ready, 1), None),
+        _row("end of stdin → gone", "ms", _median(ready, 2) * 1000, None),
     ]
+
+
+def _session_ready() -> tuple[float, float, float]:
+    """Until session/new is answered; the memory of the server and its children once they rest; until it has gone."""
+    began = time.perf_counter()
+    peer = Peer(SERVE, {"ASSENT_OFFLINE": "1"})
+    peer.ready(rate=0)
+    took = time.perf_counter() - began
+    peer.settle()
+    memory = pss_mb(peer.process.pid)
+    left = time.perf_counter()
+    peer.hang_up()
+    gone = time.perf_counter() - left
+    return took, memory, gone
 
 
 def _spawned(command: list[str]) -> tuple[float, float]:
@@ -251,7 +271,7 @@ def _last_prompt(body: Json) -> str:
     return str(text).strip()
 
 
-def _median(runs: list[tuple[float, float]], index: int) -> float:
+def _median(runs: Sequence[tuple[float, ...]], index: int) -> float:
     return statistics.median(run[index] for run in runs)
 
 

@@ -17,10 +17,10 @@ import orjson
 
 from assent.model import catalog
 from assent.model.client import ModelSettings, make_call_model
+from assent.model.http_transport import Endpoint
 from assent.model.requests import RequestBuilder
-from assent.model.sse import SseDecoder
-from assent.model.stream import Answer
-from assent.model.transport import Endpoint
+from assent.model.streaming.sse import SseDecoder
+from assent.model.streaming.stream import StreamedMessage
 from assent.types.blocks import Json
 from assent.types.messages import AssistantMessage, ConversationMessage, UserMessage
 from assent.types.ports import ModelRequest
@@ -63,13 +63,18 @@ def _interleaved(*work: Callable[[], object], rounds: int = ROUNDS) -> list[floa
 
 
 def _decoding() -> list[Row]:
-    """Bytes to messages in memory, in chunks such as a fast connection delivers."""
+    mine, bare = _interleaved(*decoding())
+    return [_row("decode one delta, in memory", mine / DELTAS * 1e6, bare / DELTAS * 1e6, "µs CPU")]
+
+
+def decoding() -> tuple[Callable[[], int], Callable[[], int]]:
+    """Bytes to messages in memory, in chunks such as a fast connection delivers: ours, and the floor."""
     data = b"".join(_frames())
     chunks = [data[at : at + 16_384] for at in range(0, len(data), 16_384)]
     info = catalog.info(MODEL)
 
     def ours() -> int:
-        decoder, answer, count = SseDecoder(), Answer(info, new_id=lambda: "b", now=time.time), 0
+        decoder, answer, count = SseDecoder(), StreamedMessage(info, new_id=lambda: "b", now=time.time), 0
         for chunk in chunks:
             for event in decoder.feed(chunk):
                 count += len(answer.take(event))
@@ -84,8 +89,7 @@ def _decoding() -> list[Row]:
                 count += 1
         return count
 
-    mine, bare = _interleaved(ours, floor)
-    return [_row("decode one delta, in memory", mine / DELTAS * 1e6, bare / DELTAS * 1e6, "µs CPU")]
+    return ours, floor
 
 
 def _frames() -> list[bytes]:

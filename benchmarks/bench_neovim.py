@@ -16,12 +16,13 @@ ROOT = Path(__file__).parents[1]
 PLUGIN = ROOT / "editors" / "neovim"
 ROUNDS = 15
 KEYS = 300
+BURST = 25
 Row = dict[str, Any]
 
 
 def main() -> list[Row]:
     sys.path.insert(0, str(ROOT / "tests" / "support"))
-    return [*_start_up(), *_typing()]
+    return [*_start_up(), *_reviewing(), *_typing()]
 
 
 def _start_up() -> list[Row]:
@@ -91,6 +92,63 @@ def _typing() -> list[Row]:
              "floor": work[1], "ratio": work[0] / work[1]},
         ]  # fmt: skip
 
+
+def _reviewing() -> list[Row]:
+    """The processor's work for a key where a hunk and its ask wait: the least of many short runs that alternate, so
+    that other work on the machine counts little."""
+    from fakeapi import FakeApi, Reply, text, tool
+    from nvimscreen.scenes import editors, open_chat, send
+
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        FakeApi.threaded() as api,
+        editors("0.12", Path(folder)) as start,
+    ):
+        api.reply(tool("Read", file_path="greeter.py"))
+        api.reply(tool("Edit", _EDIT))
+        api.otherwise(Reply(parts=(text("A title"),)))
+        bare, served, editor = start(config=_BARE), start(config=_BARE + _SERVED), start(env=api.env)
+        for each in (bare, served, editor):
+            each.command("normal! ggO# ")
+        open_chat(editor)
+        send(editor, "fix it")
+        editor.see("hunk 1 of 1", "Assent asks")
+        editor.command("wincmd t | normal! gg")
+        work: tuple[list[float], ...] = ([], [], [])
+        for each in (editor, bare, served):
+            each.nvim.input("A")
+        for _ in range(KEYS // BURST):
+            for each, spent in zip((editor, bare, served), work, strict=True):
+                before = _cpu(each)
+                for _ in range(BURST):
+                    each.nvim.input("x")
+                    each.nvim.eval("1")
+                spent.append((_cpu(each) - before) / BURST)
+                each.nvim.input("<C-u># ")  # a longer line costs more
+    mine, floor, with_server = map(min, work)
+    name = "Neovim's processor for a key in a buffer under review (no plugin), least"
+    return [
+        {"name": name, "unit": "ms", "ours": mine, "floor": floor, "ratio": mine / floor},
+        {"name": "… (no plugin, but a language server that hears of every change)", "unit": "ms", "ours": mine,
+         "floor": with_server, "ratio": mine / with_server},
+    ]  # fmt: skip
+
+
+_BARE = f"vim.opt.rtp:remove([[{PLUGIN}]])\nvim.o.statusline = '%f %m'\n"
+
+# A language server inside Neovim that says nothing: what it costs is Neovim's own keeping track of changes.
+_SERVED = """
+vim.api.nvim_create_autocmd("BufReadPost", { callback = function()
+  vim.lsp.start({ name = "silent", cmd = function()
+    local nothing = function() return true end
+    return { request = function(method, _, done)
+      local sync = { openClose = true, change = 2 }
+      vim.schedule(function() done(nil, { capabilities = { textDocumentSync = sync } }) end)
+      return true, 1
+    end, notify = nothing, is_closing = function() return false end, terminate = nothing }
+  end })
+end })
+"""
 
 _EDIT = {"file_path": "greeter.py", "old_string": '"Helo and bye"', "new_string": '"Goodbye"'}
 

@@ -3,6 +3,7 @@ and what a durable line costs beside the bare fsync."""
 
 import asyncio
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import orjson
 from assent.sessions.complete import Completion
 from assent.sessions.live import opening
 from assent.storage import transcript
+from assent.storage.fulltext import FullText
 from assent.storage.index import Index, Summary
 from assent.storage.journal import Journal
 from assent.storage.paths import session_paths, sessions_dir
@@ -28,17 +30,22 @@ RUNS = 7
 def main() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        rows = [*attach(home), *listing(home / "list"), *durable(home), *completion(home / "files")]
+        rows = [
+            *attach(home),
+            *listing(home / "list"),
+            *full_text(home / "search"),
+            *durable(home),
+            *completion(home / "files"),
+        ]
     return [{**row, "ratio": row["ours"] / row["floor"] if row["floor"] else None} for row in rows]
 
 
-def attach(home: Path) -> list[dict[str, Any]]:
-    """The floor reads the same bytes from the file's end and parses the same lines."""
-    path = home / "long.jsonl"
+def write_transcript(path: Path, size: int) -> None:
+    """At least `size` bytes of prompts and answers, in turns of twenty."""
     body = "lorem ipsum dolor sit amet " * 40
     with path.open("wb") as file:
         written = number = 0
-        while written < 100 * 1024 * 1024:
+        while written < size:
             content = [{"type": "text", "text": body}]
             kind = {"type": "assistant", "message_id": "m", "model": "m"} if number % 2 else {"type": "user"}
             written += file.write(orjson.dumps({**kind, "uuid": f"u{number}", "content": content}) + b"\n")
@@ -47,6 +54,22 @@ def attach(home: Path) -> list[dict[str, Any]]:
             if number % 20 == 19:
                 file.write(b'{"type":"result","subtype":"success","total_cost_usd":1.0}\n{"type":"session/state"}\n')
             number += 1
+
+
+def attach_ms(path: Path) -> float:
+    """What a client waits for: the session's ends are read, then its newest page."""
+
+    def both() -> None:
+        opening._ends(path)
+        transcript.newest_page(path)
+
+    return median(timed(both) for _ in range(RUNS)) * 1e3
+
+
+def attach(home: Path) -> list[dict[str, Any]]:
+    """The floor reads the same bytes from the file's end and parses the same lines."""
+    path = home / "long.jsonl"
+    write_transcript(path, 100 * 1024 * 1024)
 
     def floor() -> None:
         with path.open("rb") as file:
@@ -101,6 +124,45 @@ def listing(data: Path) -> list[dict[str, Any]]:
         {"name": "list 10,000 sessions, cold", "ours": first * 1e3, "floor": bare * 1e3, "unit": "ms"},
         {"name": "list 10,000 sessions, warm", "ours": warm * 1e3, "floor": bare * 1e3, "unit": "ms"},
         {"name": "search 10,000 sessions", "ours": search * 1e3, "floor": bare * 1e3, "unit": "ms"},
+    ]
+
+
+def full_text(data: Path) -> list[dict[str, Any]]:
+    """Ten thousand conversations of ten messages each; the floor looks at the files' names and times."""
+    chance = random.Random(7)
+    words = [f"{a}{b}" for a in ("par", "tok", "ren", "cach", "que", "mer") for b in ("ser", "en", "der", "ing", "ry")]
+    for number in range(10_000):
+        path = session_paths(data, f"/home/someone/project{number % 20}", f"s{number:06}").transcript
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            for at in range(10):
+                said = " ".join(chance.choices(words, k=60)) + (f" needle{number}" if at == 3 else "")
+                content = [{"type": "text", "text": said}]
+                kind = {"type": "assistant", "message_id": "m", "model": "m"} if at % 2 else {"type": "user"}
+                file.write(orjson.dumps({**kind, "uuid": f"u{number}-{at}", "content": content}) + b"\n")
+    index = FullText(data)
+    built = timed(lambda: index.search("nothing"))
+
+    def floor() -> None:
+        for folder in os.scandir(sessions_dir(data)):
+            if folder.is_dir():
+                for file in os.scandir(folder.path):
+                    file.stat()
+
+    def search(query: str, sessions: int) -> None:
+        found = index.search(query)
+        assert len(found.sessions) == sessions
+        assert len(found.hits(list(found.sessions)[:50])) == min(50, sessions)
+
+    rare, bare = interleaved(lambda: search("needle7777", 1), floor)
+    common, _ = interleaved(lambda: search("parser token", 10_000), floor)
+    size = index.file.stat().st_size / 2**20
+    texts = sum(file.stat().st_size for file in sessions_dir(data).glob("*/*.jsonl")) / 2**20
+    return [
+        {"name": "full text: index of 10,000 sessions, made once", "ours": built * 1e3, "floor": None, "unit": "ms"},
+        {"name": "full text: a rare word in 10,000 sessions", "ours": rare * 1e3, "floor": bare * 1e3, "unit": "ms"},
+        {"name": "full text: words of all 10,000 sessions", "ours": common * 1e3, "floor": bare * 1e3, "unit": "ms"},
+        {"name": "full text: size of the index", "ours": size, "floor": texts, "unit": "MB"},
     ]
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from benchmarks.endpoint import CALLS, Endpoint
 from benchmarks.peer import SERVE, Json, Peer
+from benchmarks.processes import cpu_seconds, own_cpu_seconds
 
 Row = dict[str, Any]
 ROUNDS = 7
@@ -69,20 +70,21 @@ def _steps(endpoint: Endpoint) -> list[Row]:
 
 def _turns(endpoint: Endpoint, peer: Peer, floor: "Bare") -> list[Row]:
     """The processor time of a turn, its calls, and how soon a tool starts while the answer is still coming."""
-    cpu: list[float] = []
-    bare: list[float] = []
+    cpu: dict[str, list[float]] = {"read": [], "bash": []}
+    bare: dict[str, list[float]] = {"read": [], "bash": []}
     hidden = 0
     started: list[float] = []
     for _ in range(ROUNDS):
-        session = peer.request("assent/session/new", {})["sessionId"]
-        endpoint.times()
-        before = peer.cpu()
-        peer.turn(session, f"plan read {STEPS - 1}")
-        cpu.append(peer.cpu() - before)
-        hidden = max(hidden, len(endpoint.times()) - STEPS)
-        before = time.process_time()
-        floor.turn(f"plan read {STEPS - 1}")
-        bare.append(time.process_time() - before)
+        for kind in cpu:
+            session = peer.request("assent/session/new", {})["sessionId"]
+            endpoint.times()
+            before = cpu_seconds(peer.process.pid)
+            peer.turn(session, f"plan {kind} {STEPS - 1}")
+            cpu[kind].append(cpu_seconds(peer.process.pid) - before)
+            hidden = max(hidden, len(endpoint.times()) - STEPS)
+            before = own_cpu_seconds()
+            floor.turn(f"plan {kind} {STEPS - 1}")
+            bare[kind].append(own_cpu_seconds() - before)
         seen: list[float] = []
         session = peer.request("assent/session/new", {})["sessionId"]
         endpoint.times()
@@ -95,7 +97,10 @@ def _turns(endpoint: Endpoint, peer: Peer, floor: "Bare") -> list[Row]:
         started += [1000 * (seen_at - closed_at) for seen_at, closed_at in zip(seen, closed, strict=False)]
     return [
         _row("a tool's start is seen after its block closes", "ms", statistics.median(started), None),
-        _row(f"{STEPS}-step turn, CPU of the server", "s", statistics.median(cpu), statistics.median(bare)),
+        *(
+            _row(f"{STEPS}-step turn, CPU, {name}", "s", statistics.median(cpu[kind]), statistics.median(bare[kind]))
+            for kind, name in (("read", "Read"), ("bash", "Bash"))
+        ),
         _row("hidden extra calls in a turn", "calls", hidden, None),
     ]
 

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from assent.tools.files.workspace import DiskWorkspace
+from assent.tools.builtin import builtin_tools
+from assent.tools.files.disk_workspace import DiskWorkspace
 from assent.tools.process.jobs import ShellJobs
-from assent.tools.registry import builtin_tools
 from assent.tools.search.ripgrep import system_program
 from assent.tools.tool import SessionState, ToolContext, ToolServices
 

@@ -42,7 +42,7 @@ async function measure({ kind, MESSAGES, RATE, SECONDS }) {
       else if (at % 3 === 1) items.push({ kind: "tool", key: `t${at}`, tool: "Read", title: `Read file${at}.py`, input: { file_path: `file${at}.py` }, partialJson: "", progress: "", state: "done", summary: "20 lines", output: "x\n".repeat(20), images: [], durationMs: 5, children: [] });
       else items.push({ kind: "text", key: `a${at}`, text: `${words.repeat(4)}\n\n- one\n- two\n\n\`\`\`python\ndef f(x):\n    return x\n\`\`\`\n`, streaming: false });
     }
-    const data = { sessionId: "s", title: "", items, queue: [], asks: [], elicits: [], proposals: [], todos: [], plan: null, usage: null, state: "running", running: true, interrupted: false, readOnly: null, retrying: null, model: "m", mode: "default", olderCursor: null, connected: true, serial: 0 };
+    const data = { sessionId: "s", title: "", items, queue: [], asks: [], elicits: [], reviews: [], snips: [], proposals: [], todos: [], plan: null, usage: null, state: "running", running: true, interrupted: false, readOnly: null, retrying: null, model: "m", mode: "default", olderCursor: null, connected: true, serial: 0 };
     post({ type: "snapshot", data, serial: 0 });
   }
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

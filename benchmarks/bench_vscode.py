@@ -1,27 +1,22 @@
 """The VS Code chat page: frame time and memory while 200 deltas a second stream into 2,000 messages, and 10,000."""
 
 import json
-import shutil
 import subprocess
 import tempfile
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
+from benchmarks.workbench import ROOT, prepared
+
 Row = dict[str, Any]
 
 
 def main() -> list[Row]:
-    setup = [str(ROOT / "tests" / "vscode" / "setup.sh")]
-    cache = subprocess.run(setup, capture_output=True, text=True, check=True).stdout.strip().splitlines()[-1]
-    extension = ROOT / "vscode-extension"
-    if not (extension / "node_modules").exists():
-        subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=extension, check=True, capture_output=True)
-    subprocess.run(["npm", "run", "build"], cwd=extension, check=True, capture_output=True)
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "chromium")
+    tools = prepared()
     script = str(ROOT / "benchmarks" / "bench_vscode.mjs")
     with tempfile.TemporaryDirectory() as scratch:
-        done = subprocess.run(["node", script, cache, scratch, chromium], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["node", script, tools.cache, scratch, tools.chromium], capture_output=True, text=True, check=True
+        )
     measured: Any = json.loads(done.stdout)
     chat, long, bare = measured["chat"], measured["long"], measured["bare"]
     return [

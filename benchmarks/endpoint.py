@@ -2,19 +2,23 @@
 
     python -m benchmarks.endpoint      prints its port and serves until killed
 
-A prompt `plan KIND STEPS` gets STEPS answers that call tools, then a last one that does not. KINDs are the keys of
-`CALLS`. `GET /times` tells and forgets what was noted: of every request when it `arrived`, when its first block was
-`closed`, and when its answer had `ended`, on the monotonic clock that all processes share.
+A prompt with the words `plan KIND STEPS` in it gets STEPS answers that call tools, then a last one that does not. KINDs
+are the keys of `CALLS`. `GET /times` tells and forgets what was noted: of every request when it `arrived`, when its
+first block was `closed`, and when its answer had `ended`, on the monotonic clock that all processes share. After
+`GET /watch/PID` also how much processor time (`cpu`, seconds) that process had used when the request arrived.
 """
 
 import asyncio
 import json
+import re
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
 from typing import Any
+
+from benchmarks.processes import cpu_clock
 
 Json = dict[str, Any]
 
@@ -25,6 +29,7 @@ CALLS: dict[str, list[Json]] = {
     "parallel": [{"name": "Read", "input": {"file_path": f"{name}.txt"}} for name in "abcde"],
     "linger": [READ],
 }
+PLAN = re.compile(r"\bplan (\w+) (\d+)")
 LINGER = 0.05  # seconds between a block's end and the answer's, in plans that linger
 
 
@@ -41,6 +46,9 @@ class Endpoint:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/times") as answer:
             return json.load(answer)
 
+    def watch(self, pid: int) -> None:
+        urllib.request.urlopen(f"http://127.0.0.1:{self.port}/watch/{pid}").close()
+
     def close(self) -> None:
         self._process.kill()
         self._process.wait()
@@ -49,6 +57,7 @@ class Endpoint:
 class _Service:
     def __init__(self) -> None:
         self._noted: list[dict[str, float]] = []
+        self._watched: int | None = None
 
     async def serve(self) -> None:
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=64 * 1024 * 1024)
@@ -63,23 +72,30 @@ class _Service:
                 head = (await reader.readuntil(b"\r\n\r\n")).lower()
                 arrived = time.monotonic()
                 if head.startswith(b"get /times"):
-                    body = json.dumps(self._noted).encode()
+                    noted = json.dumps(self._noted).encode()
                     self._noted.clear()
-                    writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+                    writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(noted), noted))
+                    continue
+                if head.startswith(b"get /watch/"):
+                    self._watched = int(head.split()[1].rpartition(b"/")[2])
+                if b"content-length:" not in head:  # a look at whether someone is there
+                    writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
                     continue
                 length = int(head.split(b"content-length:")[1].split(b"\r\n")[0])
-                kind, left = _plan(json.loads(await reader.readexactly(length))["messages"])
-                await self._answer(writer, kind, left, arrived)
+                read = await reader.readexactly(length)
+                cpu = cpu_clock(self._watched) if self._watched is not None else 0.0
+                body = json.loads(read)
+                kind, left = _plan(body["messages"])
+                offered = {tool.get("name") for tool in body.get("tools", ())}
+                calls = [_as_offered(call, offered) for call in CALLS[kind]] if left > 0 else []
+                await self._answer(writer, calls, {"arrived": arrived, "cpu": cpu}, linger=kind == "linger")
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
-    async def _answer(self, writer: asyncio.StreamWriter, kind: str, left: int, arrived: float) -> None:
-        blocks: list[Json] = [{"type": "text", "text": "done"}]
-        if left > 0:
-            blocks = [
-                {"type": "tool_use", "id": f"toolu_{time.monotonic_ns()}_{n}", **call}
-                for n, call in enumerate(CALLS[kind])
-            ]
+    async def _answer(self, writer: asyncio.StreamWriter, calls: list[Json], noted: Json, *, linger: bool) -> None:
+        blocks: list[Json] = [
+            {"type": "tool_use", "id": f"toolu_{time.monotonic_ns()}_{n}", **call} for n, call in enumerate(calls)
+        ] or [{"type": "text", "text": "done"}]
         usage = {"input_tokens": 5, "output_tokens": 1}
         message: Json = {"id": f"msg_{time.monotonic_ns()}", "type": "message", "role": "assistant", "model": "m"}
         message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
@@ -89,14 +105,14 @@ class _Service:
             _block(writer, number, block)
         await writer.drain()
         closed = time.monotonic()
-        if kind == "linger":
+        if linger:
             await asyncio.sleep(LINGER)
-        stop = "tool_use" if left > 0 else "end_turn"
+        stop = "tool_use" if calls else "end_turn"
         _event(writer, "message_delta", {"delta": {"stop_reason": stop, "stop_sequence": None}, "usage": usage})
         _event(writer, "message_stop", {})
         writer.write(b"0\r\n\r\n")
         await writer.drain()
-        self._noted.append({"arrived": arrived, "closed": closed, "ended": time.monotonic()})
+        self._noted.append({**noted, "closed": closed, "ended": time.monotonic()})
 
 
 def _plan(messages: list[Json]) -> tuple[str, int]:
@@ -109,10 +125,17 @@ def _plan(messages: list[Json]) -> tuple[str, int]:
         content = message["content"]
         texts = [content] if isinstance(content, str) else [part.get("text", "") for part in content]
         for text in texts:
-            if text.startswith("plan "):
-                _, kind, steps = text.split()
-                return kind, int(steps) - answered
+            if found := PLAN.search(text):
+                return found[1], int(found[2]) - answered
     return "read", 0
+
+
+def _as_offered(call: Json, offered: set[Any]) -> Json:
+    """The call as a program knows it that names its tools in lower case, and a file by `path`."""
+    if call["name"] in offered or call["name"].lower() not in offered:
+        return call
+    given = {"path" if key == "file_path" else key: value for key, value in call["input"].items()}
+    return {"name": call["name"].lower(), "input": given}
 
 
 def _block(writer: asyncio.StreamWriter, index: int, block: Json) -> None:

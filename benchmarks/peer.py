@@ -11,15 +11,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.processes import cpu_seconds
+
 Json = dict[str, Any]
 SERVE = [sys.executable, "-I", "-m", "assent.cli.main", "serve", "--stdio"]
 
 
+def settle(pid: int) -> None:
+    """Waits until what a program does in the background after its start is done: it uses no processor any more."""
+    used = -1.0
+    while (now := cpu_seconds(pid)) != used:
+        used = now
+        time.sleep(0.5)  # long enough that a process at work shows on the clock, which counts hundredths
+
+
 class Peer:
-    def __init__(self, command: list[str], env: dict[str, str], *, settings: Json | None = None) -> None:
-        home = tempfile.mkdtemp(prefix="assent-bench-")
+    def __init__(
+        self, command: list[str], env: dict[str, str], *, settings: Json | None = None, home: str | None = None
+    ) -> None:
+        home = home or tempfile.mkdtemp(prefix="assent-bench-")
         if settings is not None:
-            Path(home, "assent").mkdir()
+            Path(home, "assent").mkdir(exist_ok=True)
             Path(home, "assent", "settings.json").write_text(json.dumps(settings))
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         homes = {"HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
@@ -38,12 +50,15 @@ class Peer:
         self.home = home
 
     def ready(self, *, rate: int) -> str:
-        root = Path(self.home).as_uri()
+        self.initialize(rate=rate)
+        return self.request("assent/session/new", {})["sessionId"]
+
+    def initialize(self, *, rate: int = 0, folder: Path | None = None) -> None:
+        root = (folder or Path(self.home)).as_uri()
         options = {"assent": {"client": {"partials": True}, "maxEventRate": rate}}
         params = {"processId": None, "rootUri": root, "capabilities": {}, "initializationOptions": options}
         self.request("initialize", {**params, "workspaceFolders": [{"uri": root, "name": "w"}]})
         self.notify("initialized", {})
-        return self.request("assent/session/new", {})["sessionId"]
 
     def turn(
         self,
@@ -81,22 +96,22 @@ class Peer:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
-    def cpu(self) -> float:
-        """Seconds of processor time so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def settle(self) -> None:
-        """Waits until what the server does in the background after its start is done: it uses no processor any more."""
-        used = -1.0
-        while (now := self.cpu()) != used:
-            used = now
-            time.sleep(0.5)  # long enough that a process at work shows on the clock, which counts hundredths
+        settle(self.process.pid)
 
     def kill(self) -> None:
-        self.process.kill()
+        self.end()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def hang_up(self) -> None:
+        """As an editor that ends without a word; returns when the server has gone."""
+        self._in.close()
         self.process.wait()
         shutil.rmtree(self.home, ignore_errors=True)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def _send(self, method: str, params: Json) -> int:
         self._id += 1
