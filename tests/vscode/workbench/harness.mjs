@@ -668,6 +668,8 @@ const SETTINGS = {
   "git.enabled": false,
   "editor.minimap.enabled": false,
   "terminal.integrated.gpuAcceleration": "off",
+  // A tip that opens over the row below the one pointed at takes the mouse from it for as long as it is shown.
+  "workbench.hover.delay": 600_000,
   "security.workspace.trust.startupPrompt": "never",
   // Scenes compare the words of a prompt; those about the active editor turn its chip on.
   "assent.chat.activeEditor": false,

@@ -68,6 +68,7 @@ async function turn(group, expanded) {
 /** Presses an action that stands in a row. It is drawn when the row is pointed at. */
 async function press(text, action) {
   await until(async () => {
+    await bench.page.mouse.move(900, 700); // what the mouse's last place has opened closes
     await row(text).hover({ timeout: 5000 });
     await row(text).locator(`.action-label[aria-label^="${action}"]`).click({ timeout: 5000 });
     return true;
