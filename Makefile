@@ -14,6 +14,9 @@ ifneq ($(filter C POSIX,$(LC_ALL)),)
 export LC_ALL := C.UTF-8
 endif
 
+# Without compiled files every worker of every stage would rewrite the assertions of all tests anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test quick flake lint format protocol check checks unit coverage editors settings torture mutants bench picture clean setup dist docs
 
 help: ## this list

@@ -310,8 +310,12 @@ export class Workbench {
     const input = this.page.locator(".quick-input-widget input[type=text]");
     // By its exact name: what was used last comes first, and may only begin alike.
     const row = this.page.locator(`.quick-input-list .monaco-list-row[aria-label="${name}"], .quick-input-list .monaco-list-row[aria-label^="${name},"]`).first();
-    await this.listed(`>${name}`, "F1", input, row);
-    await row.click();
+    // A list that closes before the press is opened again; one that took the press is not pressed twice.
+    await until(async () => {
+      await this.listed(`>${name}`, "F1", input, row);
+      await row.click({ timeout: 5000 });
+      return true;
+    }, `the command ${name} to be taken`);
   }
 
   /** Opens a list with a key and waits for a row in it. A focus still on its way elsewhere closes it; it is opened again. */
