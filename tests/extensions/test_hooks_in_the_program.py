@@ -343,9 +343,10 @@ async def test_session_start_and_end_run_and_the_first_prompt_waits_for_what_sta
         'sleep 0.3; echo "we are on branch main"; echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"', "start.sh"
     )
     end = project.script("", "end.sh")
-    project.hooks(
-        {"SessionStart": [{"matcher": "startup", "hooks": [{"command": start}]}], "SessionEnd": [{"command": end}]}
-    )
+    project.hooks({
+        "SessionStart": [{"matcher": "startup", "hooks": [{"command": start}]}],
+        "SessionEnd": [{"command": end, "timeout": 60}],  # what it has otherwise, a busy machine exceeds
+    })
     run, _ = await converse(project, "run `printenv GREETING`", settings=ALLOW)
     events = [(given["hook_event_name"], given.get("source"), given.get("reason")) for given in project.inputs()]
     assert events == [("SessionStart", "startup", None), ("SessionEnd", None, "other")]

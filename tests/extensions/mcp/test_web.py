@@ -50,10 +50,18 @@ async def test_a_server_over_http_is_used_in_either_era(scene: Stage, era: str) 
         assert scene.servers.summaries()[0]["era"] == era
         assert "echo: hello" in text(await use(scene, "echo", text="hello"))
         if era == "modern":
-            headers = {name.lower(): value for name, value in served.requests[-1][2].items()}
-            assert headers["mcp-protocol-version"] == "2026-07-28"
-            assert headers["mcp-method"] == "tools/call"
-            assert headers["mcp-name"] == "echo"
+            sent = [{name.lower(): value for name, value in headers.items()} for _, _, headers in served.requests]
+            (call,) = [headers for headers in sent if headers.get("mcp-method") == "tools/call"]
+            assert call["mcp-protocol-version"] == "2026-07-28"
+            assert call["mcp-name"] == "echo"
+
+
+async def test_a_modern_server_that_answers_the_probe_too_late_is_still_taken_for_one(scene: Stage) -> None:
+    with site(era="modern") as served:
+        served.late = True
+        await connected(scene, served)
+        assert scene.servers.summaries()[0]["era"] == "modern"
+        assert "echo: late" in text(await use(scene, "echo", text="late"))
 
 
 async def test_the_older_transport_is_used_when_asked_for_and_when_nothing_else_answers(scene: Stage) -> None:
