@@ -120,7 +120,7 @@ async def talking(
     interactive: bool = True,
 ) -> Talk:
     person = Person(answers)
-    async with headless(Options(offline=offline, interactive=interactive, settings=settings)) as app:
+    async with headless(Options(source_seconds=60, offline=offline, interactive=interactive, settings=settings)) as app:
         opened = await app.sessions.request("assent/session/new", {"cwd": str(place.cwd)}, Call(front=person))
         talk = Talk(app, opened["sessionId"], person)
         await does(talk)

@@ -199,7 +199,7 @@ async def _conversation(root: Path, url: str, found: Heard, patch: pytest.Monkey
         for name, value in api.env.items():
             patch.setenv(name, value)
         api.otherwise(_model)
-        async with headless(Options(interactive=True, source_seconds=20)) as app:
+        async with headless(Options(interactive=True, source_seconds=60)) as app:
             for event in FIELDS:
                 app.add_hook(event, _noting(found))
             await _talk(app, cwd, root / "other", file, settings)

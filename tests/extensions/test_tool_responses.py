@@ -374,7 +374,7 @@ async def _conversation(root: Path, patch: pytest.MonkeyPatch) -> Heard:
         for name, value in api.env.items():
             patch.setenv(name, value)
         api.otherwise(_model)
-        async with headless(Options(interactive=True)) as app:
+        async with headless(Options(source_seconds=60, interactive=True)) as app:
             call = Call(front=Person())
             request = app.sessions.request
             session_id = (await request("assent/session/new", {"cwd": str(cwd)}, call))["sessionId"]

@@ -30,7 +30,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 async def app(home: Path) -> AsyncGenerator[App]:
     """The program, entered and left by one task."""
-    running, ready, over = headless(Options(offline=True, interactive=False)), asyncio.Event(), asyncio.Event()
+    running, ready, over = (
+        headless(Options(source_seconds=60, offline=True, interactive=False)),
+        asyncio.Event(),
+        asyncio.Event(),
+    )
 
     async def live() -> None:
         async with running:
@@ -38,10 +42,10 @@ async def app(home: Path) -> AsyncGenerator[App]:
             await over.wait()
 
     task = asyncio.create_task(live())
-    await asyncio.wait_for(ready.wait(), 30)
+    await asyncio.wait_for(ready.wait(), 120)
     yield running
     over.set()
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, 120)
 
 
 @pytest.fixture
@@ -270,7 +274,7 @@ async def test_a_forked_skill_is_done_by_an_agent_and_only_its_answer_stays(
             monkeypatch.setenv(name, value)
         api.reply(text("There are three files."))
         api.reply(text("As I said: three."))
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             session = await opened(app, home / "app")
             assert (await said(app, session, "/survey the tests")).startswith("There are three files.")
             assert await said(app, session, "how many?") == "As I said: three."
@@ -332,7 +336,7 @@ async def test_models_are_named_as_other_tools_name_them(
             api.reply(text("It said hi."))
         api.reply(tool("Skill", skill="survey", args="it"))
         api.otherwise(lambda _request: Reply(parts=(text("ok"),)))
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             session = await opened(app, home / "app")
             for prompt in ("go", "on", "survey it", "/think", "/other"):
                 await said(app, session, prompt)
@@ -358,7 +362,7 @@ async def test_a_skill_in_use_says_model_effort_and_tools_of_the_rest_of_the_tur
         if not by_user:
             api.reply(tool("Skill", skill="calm"))
         api.otherwise(lambda _request: Reply(parts=(text("ok"),)))
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             await trust(app, home / "app")
             session = await opened(app, home / "app")
             for prompt in ("/calm" if by_user else "be calm", "go on", "/look"):

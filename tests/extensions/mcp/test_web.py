@@ -124,7 +124,7 @@ async def test_a_compressed_answer_that_nobody_asked_for_is_refused(scene: Stage
 
 def browse(address: str) -> str:
     """What a browser does: it follows the redirect to our loopback address. Gives the page's text."""
-    with urllib.request.urlopen(address, timeout=30) as page:
+    with urllib.request.urlopen(address, timeout=120) as page:
         return page.read().decode()
 
 
@@ -137,7 +137,7 @@ def redirected(address: str) -> str:
         ) -> None: ...
 
     try:
-        urllib.request.build_opener(Stay).open(address, timeout=30)
+        urllib.request.build_opener(Stay).open(address, timeout=120)
     except urllib.error.HTTPError as answer:
         return answer.headers["Location"]
     raise AssertionError("no redirect")
