@@ -16,8 +16,8 @@ import anyio
 log = logging.getLogger(__name__)
 
 Changes = Callable[[frozenset[str], anyio.Event], AsyncGenerator[set[str], None]]
-"""(folders, stop) → sets of paths that changed, until `stop` is set. An empty one says that the watching has begun: what
-changed on the way there was told by nobody."""
+"""(folders, stop) → sets of paths that changed, until `stop` is set. An empty one says that the watching has begun:
+what changed on the way there was told by nobody."""
 
 Kind = Literal["change", "add", "unlink"]
 
