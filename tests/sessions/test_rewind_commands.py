@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from assent.sessions.files import baseline, effects
+from assent.sessions.files import baseline
 from assent.sessions.files.baseline import Baseline
 from assent.tools.bash import Bash
 from assent.tools.process.jobs import ShellJobs
@@ -19,13 +19,6 @@ from assent.tools.write import Write
 from assent.types.blocks import Json
 from sessions.harness import Harness, TestFront, running, say, use
 from sessions.test_rewind import allow
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How long a look at the files may take says nothing on a busy machine."""
-    monkeypatch.setattr(effects, "BEFORE_SECONDS", 60.0)
-    monkeypatch.setattr(effects, "AFTER_SECONDS", 60.0)
 
 
 def _same(jobs: ShellJobs, _session: str, _changed: object) -> ShellJobs:
