@@ -333,7 +333,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
         subprocess.run(["git", "init", "-q", str(project)], check=True)
         who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
         subprocess.run(["git", *who, "commit", "-q", "--allow-empty", "-m", "first"], cwd=project, check=True)
-        return asyncio.run(asyncio.wait_for(_conversation(root, patch), 120))
+        return asyncio.run(asyncio.wait_for(_conversation(root, patch), 600))
 
 
 class Person:

@@ -327,7 +327,7 @@ async def test_ripgrep_and_plain_python_agree_on_random_trees(
             await box.jobs.close()
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("name", [".gitignore", ".ignore", ".git/info/exclude"])
 async def test_a_rule_file_that_is_no_file_does_not_hold_a_search_up(tmp_path: Path, kind: str, name: str) -> None:
@@ -340,7 +340,7 @@ async def test_a_rule_file_that_is_no_file_does_not_hold_a_search_up(tmp_path: P
     await box.jobs.close()
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 def test_the_memory_of_a_search_has_an_end(tmp_path: Path) -> None:
     assert RG is not None
     (tmp_path / "deep").mkdir()
