@@ -12,6 +12,8 @@ import msgspec
 import pytest
 
 from assent.app import App, Options, headless
+from assent.extensions.catalogue import Catalogue
+from assent.sessions import hub
 from definition_files import opened, said, trust
 from fakeapi import FakeApi, Reply, text, tool
 
@@ -291,6 +293,25 @@ async def test_a_skill_that_the_user_runs_is_kept_by_compactions_as_one_the_mode
     await said(app, session, "/careful")
     kept = app.sessions.live[session["sessionId"]].state.skills
     assert list(kept) == ["careful"] and "Mind the gap." in kept["careful"]
+
+
+async def test_a_prompt_that_names_a_command_waits_for_a_slow_disk_and_any_other_one_does_not(
+    home: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("~/.claude/commands/hello.md", "Say hello.")
+    monkeypatch.setattr(hub, "DEFINITIONS_SECONDS", 0.01)
+    async with headless(Options(source_seconds=0.01, offline=True, interactive=False)) as app:
+        load, there = app.definitions.load, asyncio.Event()
+
+        async def slow(cwd: str) -> Catalogue:
+            await there.wait()
+            return await load(cwd)
+
+        monkeypatch.setattr(app.definitions, "load", slow)
+        session = await opened(app, home / "app")
+        assert await said(app, session, "hello")
+        asyncio.get_running_loop().call_later(0.5, there.set)  # many times what an ordinary prompt waits
+        assert "There is no command" not in await said(app, session, "/hello")
 
 
 async def test_commands_are_made_once_until_their_files_change(app: App, home: Path, write: Write) -> None:
