@@ -65,7 +65,7 @@ async def test_the_real_watcher_hears_of_a_change_though_it_came_before_its_firs
 ) -> None:
     file = tmp_path / "settings.json"
     watch = FileWatch(lambda: [file])
-    real = watchfiles.awatch
+    real: Any = vars(watchfiles)["awatch"]
 
     def begun(*folders: str, **options: Any) -> Any:
         file.write_text("{}")  # between the look at the files and the first thing that the system tells
