@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assent.types.regular_files import RefusedFile, read_regular, read_regular_text
 from oddfiles import ODD, put
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.mark.parametrize("kind", ODD)

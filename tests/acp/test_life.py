@@ -15,7 +15,7 @@ import pytest
 import acp
 from acpclient import COMMAND, PATIENCE, always, environment, running
 from fakeapi import FakeApi, tool
-from processes import alive, descendants
+from processes import descendants, wait_for_end
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -150,7 +150,8 @@ async def test_the_end_of_stdin_ends_the_process_and_its_children_in_the_middle_
             assert below
             run.process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess] -- piped
             assert await run.ended(within=GONE) == 0
-            assert [pid for pid in below if alive(pid)] == []
+            for pid in below:
+                await asyncio.to_thread(wait_for_end, pid)
             asking.cancel()
 
 

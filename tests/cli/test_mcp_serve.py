@@ -7,10 +7,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import mcp.client.session as sdk_session
 import mcp_types as types
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own worker, which other tests load, lets the SDK probe for a moment only; the program takes longer to start."""
+    monkeypatch.setattr(sdk_session, "DISCOVER_TIMEOUT_SECONDS", 120.0)
+
 
 ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 Mode = Literal["legacy", "auto"]

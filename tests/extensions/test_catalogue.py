@@ -172,7 +172,7 @@ def test_a_broken_file_is_named_with_its_line_and_the_others_work(place: Ground)
     ]
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ODD)
 def test_odd_files_are_refused_at_once_and_told(place: Ground, kind: str) -> None:
     place.write(".claude/commands/good.md", "Say hello")

@@ -96,6 +96,6 @@ def test_patterns_are_divided_outside_of_braces() -> None:
     ],
     ids=["open", "deep", "indented", "long list", "long text", "too long"],
 )
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_hostile_headers_end_in_little_work(header: str) -> None:
     assert read(f"---\n{header}\n---\nbody").body == "body"

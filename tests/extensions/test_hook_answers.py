@@ -120,7 +120,7 @@ async def talking(
     interactive: bool = True,
 ) -> Talk:
     person = Person(answers)
-    async with headless(Options(offline=offline, interactive=interactive, settings=settings)) as app:
+    async with headless(Options(source_seconds=60, offline=offline, interactive=interactive, settings=settings)) as app:
         opened = await app.sessions.request("assent/session/new", {"cwd": str(place.cwd)}, Call(front=person))
         talk = Talk(app, opened["sessionId"], person)
         await does(talk)
@@ -164,7 +164,7 @@ async def test_what_setup_prints_is_context_of_the_prompt_that_follows(place: Pl
 
 
 async def test_clear_ends_and_starts_with_its_own_reasons(place: Place) -> None:
-    place.hook("SessionEnd", "", matcher="clear")
+    place.hook("SessionEnd", "", matcher="clear", timeout=60)  # what it has otherwise, a busy machine exceeds
     place.hook("SessionStart", "echo remember the milk", matcher="clear")
 
     async def does(talk: Talk) -> None:

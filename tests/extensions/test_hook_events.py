@@ -160,7 +160,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Generator[Heard]:
         patch.setenv("HOME", str(home))
         for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"):
             patch.delenv(name, raising=False)
-        asyncio.run(asyncio.wait_for(_conversation(root, url, found, patch), 120))
+        asyncio.run(asyncio.wait_for(_conversation(root, url, found, patch), 600))
     yield found
 
 
@@ -181,11 +181,12 @@ async def _conversation(root: Path, url: str, found: Heard, patch: pytest.Monkey
         "prompt": {"prompt": "Is this in order?"},
         "agent": {"prompt": "Look whether this is in order."},
     }
+    patience = {"timeout": 600}  # some events end theirs after a moment, which says nothing on a busy machine
     hooks = {
         event: [
             {
                 "matcher": MATCHERS.get(event, ""),
-                "hooks": [{"type": kind, **handlers[kind]} for kind in TYPES if allowed(event, kind)],
+                "hooks": [{"type": kind, **handlers[kind], **patience} for kind in TYPES if allowed(event, kind)],
             }
         ]
         for event in FIELDS
@@ -198,7 +199,7 @@ async def _conversation(root: Path, url: str, found: Heard, patch: pytest.Monkey
         for name, value in api.env.items():
             patch.setenv(name, value)
         api.otherwise(_model)
-        async with headless(Options(interactive=True, source_seconds=20)) as app:
+        async with headless(Options(interactive=True, source_seconds=60)) as app:
             for event in FIELDS:
                 app.add_hook(event, _noting(found))
             await _talk(app, cwd, root / "other", file, settings)

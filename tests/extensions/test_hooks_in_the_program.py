@@ -102,7 +102,7 @@ async def converse(
     project: Project, *prompts: str, settings: Json | None = None, interactive: bool = False
 ) -> tuple[Run, list[Json]]:
     """Say each prompt to the offline model; gives the run and the hook log."""
-    async with headless(Options(offline=True, interactive=interactive, settings=settings)) as app:
+    async with headless(Options(source_seconds=60, offline=True, interactive=interactive, settings=settings)) as app:
         front = Listener()
         opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)}, Call(front=front))
         run = Run(app, opened["sessionId"], front)
@@ -277,7 +277,7 @@ async def test_hooks_of_an_untrusted_project_never_run_and_are_listed_as_withhel
         path = project.cwd / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"command": script, "env": {"A": name}}]}]}}))
-    async with headless(Options(offline=True, interactive=False, settings=ALLOW)) as app:
+    async with headless(Options(source_seconds=60, offline=True, interactive=False, settings=ALLOW)) as app:
         opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)}, Call())
         run = Run(app, opened["sessionId"], None)
         await run.say("run `true`")
@@ -302,7 +302,7 @@ ODD: dict[str, tuple[str, Callable[[Json], bool]]] = {
 }
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ODD)
 async def test_a_hook_that_misbehaves_is_named_and_the_call_goes_on(project: Project, kind: str) -> None:
     body, fits = ODD[kind]
@@ -314,7 +314,7 @@ async def test_a_hook_that_misbehaves_is_named_and_the_call_goes_on(project: Pro
     assert log[0]["source"].startswith(f"{project.settings}:")
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("must", [False, True])
 async def test_a_hook_that_hangs_is_ended_and_blocks_only_where_it_must_not_fail(project: Project, must: bool) -> None:
     project.on("PreToolUse", "sleep 300", {"timeout": 0.3, **({"onFailure": "block"} if must else {})})
@@ -344,9 +344,16 @@ async def test_session_start_and_end_run_and_the_first_prompt_waits_for_what_sta
     )
     end = project.script("", "end.sh")
     project.hooks(
-        {"SessionStart": [{"matcher": "startup", "hooks": [{"command": start}]}], "SessionEnd": [{"command": end}]}
+        {
+            "SessionStart": [{"matcher": "startup", "hooks": [{"command": start}]}],
+            "SessionEnd": [{"command": end, "timeout": 60}],  # what it has otherwise, a busy machine exceeds
+        }
     )
-    run, _ = await converse(project, "run `printenv GREETING`", settings=ALLOW)
+    async with headless(Options(source_seconds=60, offline=True, interactive=False, settings=ALLOW)) as app:
+        opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
+        run = Run(app, opened["sessionId"], Listener())
+        await run.say("run `printenv GREETING`")
+        await app.sessions.request("assent/session/close", {"sessionId": run.id})  # the program's end waits less for it
     events = [(given["hook_event_name"], given.get("source"), given.get("reason")) for given in project.inputs()]
     assert events == [("SessionStart", "startup", None), ("SessionEnd", None, "other")]
     assert "we are on branch main" in _transcript(project, run.id)
@@ -357,7 +364,7 @@ async def test_session_start_and_end_run_and_the_first_prompt_waits_for_what_sta
 
 async def test_a_resumed_and_a_forked_session_say_so(project: Project) -> None:
     project.on("SessionStart", "", matcher="resume|fork")
-    async with headless(Options(offline=True, interactive=False)) as app:
+    async with headless(Options(source_seconds=60, offline=True, interactive=False)) as app:
         opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
         run = Run(app, opened["sessionId"], Listener())
         await run.say("hello")
@@ -384,7 +391,7 @@ async def test_the_model_is_not_switched_where_a_hook_denies_it(
     async with FakeApi() as api:
         for name, value in api.env.items():
             monkeypatch.setenv(name, value)
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
             with pytest.raises(ProtocolError, match="too dear"):
                 params = {"sessionId": opened["sessionId"], "model": "claude-opus-4-8"}
@@ -399,7 +406,7 @@ async def test_that_hooks_of_another_tool_run_is_said_once_with_the_way_to_turn_
     claude.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}))
     said: list[int] = []
     for _ in range(2):
-        async with headless(Options(offline=True, interactive=False)) as app:
+        async with headless(Options(source_seconds=60, offline=True, interactive=False)) as app:
             opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
             session = app.sessions.live[opened["sessionId"]]
             texts = [str(event) for event in session.events.replay(0) or []]
@@ -413,7 +420,7 @@ async def test_that_hooks_of_another_tool_run_is_said_once_with_the_way_to_turn_
 async def test_an_async_hook_is_not_waited_for_and_its_context_comes_with_the_next_prompt(project: Project) -> None:
     own = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "the linter is unhappy"}}
     project.on("PostToolUse", f"sleep 0.2; echo '{json.dumps(own)}'; touch {project.root}/done", {"async": True})
-    async with headless(Options(offline=True, interactive=False, settings=ALLOW)) as app:
+    async with headless(Options(source_seconds=60, offline=True, interactive=False, settings=ALLOW)) as app:
         opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
         run = Run(app, opened["sessionId"], Listener())
         await run.say("run `true`")
@@ -489,7 +496,7 @@ async def test_a_prompt_hook_asks_the_small_model_and_its_no_denies_the_call(
         api.reply(text("I stop."))
         handler = {"type": "prompt", "prompt": "Is this safe? $ARGUMENTS", "continueOnBlock": True}
         project.hooks({"PreToolUse": [{"hooks": [handler]}]})
-        async with headless(Options(interactive=False, settings=ALLOW)) as app:
+        async with headless(Options(source_seconds=60, interactive=False, settings=ALLOW)) as app:
             opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
             run = Run(app, opened["sessionId"], Listener())
             await run.say("make a file")
@@ -574,7 +581,7 @@ async def test_hooks_get_the_file_of_a_plan_and_may_give_the_input_back(
         api.reply(tool("EnterPlanMode"))
         api.reply(tool("ExitPlanMode", plan="1. Mend it"))
         api.reply(text("Not now."))
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             opened = await app.sessions.request("assent/session/new", {"cwd": str(project.cwd)})
             await Run(app, opened["sessionId"], Listener()).say("plan it")
     given = project.inputs()

@@ -101,7 +101,7 @@ async def use_everything(home: Home) -> list[Json]:
         api.otherwise(model)
         with environment(api):
             settings = {"permissions": {"allow": ["Bash", "Agent"]}}
-            async with headless(Options(interactive=False, settings=settings)) as app:
+            async with headless(Options(source_seconds=60, interactive=False, settings=settings)) as app:
                 app.session_hooks.settings.policy_file = home.policy
                 call = Call(front=Printer(stream=False))
                 session = (await app.sessions.request("assent/session/new", {"cwd": str(home.cwd)}, call))["sessionId"]

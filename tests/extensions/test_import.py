@@ -163,7 +163,7 @@ def test_what_is_read_where_it_lies_is_said_so(place: Path) -> None:
     }
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ODD)
 def test_odd_files_are_named_and_the_rest_is_found(place: Path, kind: str) -> None:
     put(kind, place / ".cursor" / "mcp.json")

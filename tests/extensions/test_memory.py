@@ -82,7 +82,7 @@ async def test_a_changed_file_is_read_again_and_an_unreadable_one_is_left_out(ho
     assert [file.text for file in await source.load(str(app)) if not file.refused] == ["two"]
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ODD)
 async def test_what_stands_where_notes_should_be_is_refused_at_once_and_told(home: Path, kind: str) -> None:
     app = home / "work" / "app"

@@ -333,7 +333,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Heard:
         subprocess.run(["git", "init", "-q", str(project)], check=True)
         who = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
         subprocess.run(["git", *who, "commit", "-q", "--allow-empty", "-m", "first"], cwd=project, check=True)
-        return asyncio.run(asyncio.wait_for(_conversation(root, patch), 120))
+        return asyncio.run(asyncio.wait_for(_conversation(root, patch), 600))
 
 
 class Person:
@@ -374,7 +374,7 @@ async def _conversation(root: Path, patch: pytest.MonkeyPatch) -> Heard:
         for name, value in api.env.items():
             patch.setenv(name, value)
         api.otherwise(_model)
-        async with headless(Options(interactive=True)) as app:
+        async with headless(Options(source_seconds=60, interactive=True)) as app:
             call = Call(front=Person())
             request = app.sessions.request
             session_id = (await request("assent/session/new", {"cwd": str(cwd)}, call))["sessionId"]

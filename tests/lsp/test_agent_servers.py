@@ -140,6 +140,7 @@ async def test_a_project_s_agent_brings_its_server_only_after_trust_and_approval
     assert "mcp__db__echo" not in names(alone) and not pid.exists()
     told = [json.dumps(each) for each in client.heard if "works without one of its MCP servers" in json.dumps(each)]
     assert "keeper/db is needsApproval" in told[0]
+    await client.until(lambda: any("The agent keeper wants to start" in json.dumps(each) for each in asked))
     (question,) = [each for each in asked if "The agent keeper wants to start" in json.dumps(each)]
     assert "plain.py" in json.dumps(question)
     (row,) = (await client.request("assent/mcp/list", {}))["servers"]

@@ -79,7 +79,7 @@ async def test_without_merging_every_delta_is_a_frame(client: Client, api: FakeA
 
 
 async def test_deltas_merge_to_the_rate_and_lose_nothing(connect: Connect, api: FakeApi) -> None:
-    client = await connect(assent={"client": {"partials": True}, "maxEventRate": 5}, api=api)
+    client = await connect(assent={"client": {"partials": True}, "maxEventRate": 1}, api=api)
     session = await new(client)
     api.reply(text(*WORDS[:150], hold("half"), *WORDS[150:]))
     await client.request("assent/session/send", {"sessionId": session, "prompt": "go"})

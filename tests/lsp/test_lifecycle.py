@@ -124,7 +124,7 @@ async def test_a_signal_ends_the_server(connect: Connect) -> None:
 
 
 async def test_the_death_of_the_parent_ends_the_server_though_stdin_stays_open(connect: Connect) -> None:
-    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", "import time; time.sleep(60)")
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", "import time; time.sleep(600)")
     client = await connect(processId=parent.pid)
     await client.request("assent/session/list", {})
     parent.kill()

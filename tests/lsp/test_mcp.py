@@ -338,9 +338,9 @@ async def test_a_dead_and_a_silent_server_delay_no_turn_and_are_named_with_their
     session = await new(client)
     api.reply(text("At once."))
     assert (await send(client, session, "go"))["result"] == "At once."
+    assert (await state(client, "silent", "connecting"))["tools"] == 0  # half a minute later it would be given up
     found = await state(client, "dead", "failed")
     assert "out of order" in found["stderrTail"]
-    assert (await state(client, "silent", "connecting"))["tools"] == 0
     await client.stop()
 
 

@@ -42,12 +42,16 @@ async def test_twenty_servers_delay_neither_initialize_nor_the_first_answer_and_
     async with asyncio.timeout(120):
         while True:
             found = (await client.request("assent/mcp/list", {}))["servers"]
-            status = [server["status"] for server in found]
-            if (status.count("connected"), status.count("failed"), status.count("connecting")) == (10, 5, 5):
+            status = {server["name"]: server["status"] for server in found}
+            reached = [status[f"good{number}"] == "connected" for number in range(10)]
+            reached += [status[f"dead{number}"] == "failed" for number in range(5)]
+            if all(reached):
                 break
             await asyncio.sleep(0.1)  # servers connect on their own; bounded above
+    # The silent ones are given up after half a minute, which a busy machine may need for the others.
+    assert {status[f"silent{number}"] for number in range(5)} <= {"connecting", "failed"}
     below = descendants(client.server.pid)
-    assert len(below) >= 16
+    assert len(below) >= 11
     os.kill(client.server.pid, signal.SIGKILL)
     async with asyncio.timeout(120):
         while any(alive(pid) for pid in below):  # noqa: ASYNC110 -- processes notify nobody

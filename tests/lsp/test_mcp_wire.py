@@ -110,7 +110,7 @@ async def test_a_person_signs_in_and_out_over_the_wire(connect: Connect, place: 
         await client.request("assent/session/new", {})
         await state(client, "web", "needsAuth")
         answer = await client.request("assent/mcp/signIn", {"name": "web"})
-        page = await asyncio.to_thread(lambda: urllib.request.urlopen(answer["server"]["url"], timeout=30).read())
+        page = await asyncio.to_thread(lambda: urllib.request.urlopen(answer["server"]["url"], timeout=120).read())
         assert b"signed in" in page
         assert (await state(client, "web", "connected"))["tools"] == 3
         await client.request("assent/mcp/signOut", {"name": "web"})

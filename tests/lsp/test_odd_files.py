@@ -25,7 +25,7 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
     await client.close()
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("trusted", [False, True])
 async def test_a_session_opens_and_answers_and_tells_every_file_it_did_not_read(
@@ -38,9 +38,12 @@ async def test_a_session_opens_and_answers_and_tells_every_file_it_did_not_read(
     await client.initialize(folder, assent={"client": PLUGIN, "trusted": trusted})
     opened = await client.request("assent/session/new", {"cwd": str(folder)}, timeout=120)
     send = {"sessionId": opened["sessionId"], "prompt": "read note.txt", "wait": True}
-    answer = await client.request("assent/session/send", send, timeout=60)
-    assert answer["result"]["terminal"] == "completed"
-    events = [each["params"]["event"] for each in client.heard if each.get("method") == "assent/session/event"]
-    notices = [event["text"] for event in events if event["type"] == "notice"]
-    for name in TOLD:
-        assert any(str(folder / name) in text for text in notices), (name, notices)
+    told, missing = "", list(TOLD)
+    for _ in range(10):  # what is not loaded within a moment is told with a later prompt
+        answer = await client.request("assent/session/send", send, timeout=60)
+        assert answer["result"]["terminal"] == "completed"
+        told = "\n".join(each["event"]["text"] for each in client.events(kind="notice"))
+        missing = [name for name in TOLD if str(folder / name) not in told]
+        if not missing:
+            break
+    assert missing == [], told

@@ -1,6 +1,7 @@
 """safety.md, Ports: none listening. What the server and its children hold is compared with what the kernel lists."""
 
 import asyncio
+import contextlib
 import os
 import socket
 from collections.abc import Iterable
@@ -32,11 +33,11 @@ def held_by(pids: Iterable[int]) -> set[str]:
     """The inodes of sockets these processes hold, as far as we may look: our own server lets only root do so."""
     found: set[str] = set()
     for pid in pids:
-        try:
-            links = [str(entry.readlink()) for entry in Path(f"/proc/{pid}/fd").iterdir()]
-        except OSError:
-            continue
-        found |= {link[len("socket:[") : -1] for link in links if link.startswith("socket:[")}
+        with contextlib.suppress(OSError):  # it has ended, or we may not look
+            for entry in Path(f"/proc/{pid}/fd").iterdir():
+                with contextlib.suppress(OSError):  # closed since
+                    link = str(entry.readlink())
+                    found |= {link[len("socket:[") : -1]} if link.startswith("socket:[") else set()
     return found
 
 

@@ -151,7 +151,9 @@ async def test_a_command_moved_to_the_background_lets_the_turn_go_on_and_its_end
     with pytest.raises(RpcError) as refused:
         await client.request("assent/job/background", {"sessionId": session, "toolUseId": call["toolUseId"]})
     assert refused.value.kind == "invalidRequest"
+    start = len(client.heard)
     await client.request("assent/job/kill", {"jobId": job["jobId"]})
+    await client.wait_event("job", session_id=session, after=start)
     api.reply(text("Noted."))
     await client.request("assent/session/send", {"sessionId": session, "prompt": "and now?", "wait": True})
     assert f"The background command {job['jobId']} has ended" in str(api.calls[-1].messages)

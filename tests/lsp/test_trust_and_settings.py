@@ -1,6 +1,8 @@
 """What the workspace may switch on, and what the editor hands over."""
 
+import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +107,9 @@ async def test_editor_settings_are_pulled_pushed_and_laid_over(connect: Connect,
     await client.wait_for(lambda m: m.get("method") == "workspace/configuration")
 
     async def settled(key: str, value: Any) -> None:
-        for _ in range(100):
-            got = await client.request("assent/settings/get", {"key": key})
-            if got["value"] == value:
-                return
-        raise AssertionError(f"{key} never became {value}")
+        async with asyncio.timeout(60):
+            while (await client.request("assent/settings/get", {"key": key}))["value"] != value:
+                pass
 
     await settled("maxTurns", 7)
     await settled("review", "after")
@@ -145,6 +145,13 @@ async def test_status_names_the_file_and_key_of_a_bad_setting(connect: Connect, 
     await client.stop()
 
 
+def _names_settings(message: Json, *, times: int) -> bool:
+    """A status whose warnings are just so many about a settings file."""
+    if message.get("method") != "assent/status":
+        return False
+    return ["settings.json" in warning["text"] for warning in message["params"]["warnings"]] == [True] * times
+
+
 async def test_status_follows_a_settings_file_that_breaks_and_is_mended(connect: Connect, place: Path) -> None:
     folder = project_settings(place, "breaking", {})
     client = await connect(assent={"client": {}}, root=folder, home=place / "breaking-home")
@@ -152,8 +159,7 @@ async def test_status_follows_a_settings_file_that_breaks_and_is_mended(connect:
     for text, broken in (('{"permissions": ', True), ("{}", False)):
         before = len(client.heard)
         (folder / ".assent" / "settings.json").write_text(text)
-        status = await client.wait_notification("assent/status", after=before)
-        assert ["settings.json" in warning["text"] for warning in status["warnings"]] == [True] * broken
+        await client.wait_for(partial(_names_settings, times=broken), after=before)
     await client.stop()
 
 

@@ -28,7 +28,7 @@ class Reading:
             self.bodies += [piece.body for piece in self.decoder.feed(chunk) if isinstance(piece, Frame)]
 
     def finish(self) -> list[bytes]:
-        self._thread.join(20)
+        self._thread.join(120)
         assert not self._thread.is_alive()
         return self.bodies
 

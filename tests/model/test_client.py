@@ -1,6 +1,7 @@
 """The whole way of one call: our client, the real SDK, real HTTP, the strict fake."""
 
 import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -206,10 +207,11 @@ class TestFailures:
         assert api.connections == 2
 
     async def test_nobody_listening_is_retried_and_then_told(self) -> None:
-        async with FakeApi() as gone:
-            env = gone.env
-        client = make_call_model(ModelSettings(endpoint=Endpoint(env=env)), clock=InstantClock())
-        events, error = await gather(client(ask()))
+        with socket.socket() as taken:  # nobody else can listen there meanwhile
+            taken.bind(("127.0.0.1", 0))
+            env = {"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{taken.getsockname()[1]}", "ANTHROPIC_API_KEY": "test"}
+            client = make_call_model(ModelSettings(endpoint=Endpoint(env=env)), clock=InstantClock())
+            events, error = await gather(client(ask()))
         assert kinds(events) == ["ApiRetry"] * 10
         assert error is not None
         assert error.kind == "connection_error"

@@ -90,7 +90,7 @@ async def test_a_hook_that_fails_is_seen_once_with_the_file_and_line_that_name_i
     handler = {"type": "command", "command": body, "timeout": 2 if outcome == "timeout" else 60}
     file.write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": [handler]}]}}, indent=1))
     front = Front()
-    async with headless(Options(offline=True, interactive=True)) as app:
+    async with headless(Options(source_seconds=60, offline=True, interactive=True)) as app:
         opened = await app.sessions.request("assent/session/new", {"cwd": str(cwd)}, Call(front=front))
         params = {"sessionId": opened["sessionId"], "prompt": "hello", "wait": True}
         result = (await app.sessions.request("assent/session/send", params, Call(front=front)))["result"]
@@ -108,7 +108,7 @@ async def test_what_is_wrong_with_a_file_is_seen_once_with_its_line_and_the_rest
         each.parent.mkdir(parents=True, exist_ok=True)
         each.write_text(text, encoding="utf-8")
     front = Front()
-    async with headless(Options(offline=True, interactive=True)) as app:
+    async with headless(Options(source_seconds=60, offline=True, interactive=True)) as app:
         opened = await app.sessions.request("assent/session/new", {"cwd": str(cwd)}, Call(front=front))
         for prompt in ("hello", "/skills", "hello again"):
             params = {"sessionId": opened["sessionId"], "prompt": prompt, "wait": True}

@@ -39,7 +39,7 @@ async def test_people_are_warned_once_before_a_summary_and_told_what_would_go(
         for name, value in api.env.items():
             monkeypatch.setenv(name, value)
         settings = {"model": MODEL, "models": {MODEL: SMALL}, "backgroundCalls": {"collapse": False}}
-        async with headless(Options(interactive=False, settings=settings)) as app:
+        async with headless(Options(source_seconds=60, interactive=False, settings=settings)) as app:
             call = Call(front=Printer(stream=False))
             session = (await app.sessions.request("assent/session/new", {"cwd": str(project)}, call))["sessionId"]
             for _ in range(30):

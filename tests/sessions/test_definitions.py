@@ -12,6 +12,8 @@ import msgspec
 import pytest
 
 from assent.app import App, Options, headless
+from assent.extensions.catalogue import Catalogue
+from assent.sessions import hub
 from definition_files import opened, said, trust
 from fakeapi import FakeApi, Reply, text, tool
 
@@ -30,7 +32,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 async def app(home: Path) -> AsyncGenerator[App]:
     """The program, entered and left by one task."""
-    running, ready, over = headless(Options(offline=True, interactive=False)), asyncio.Event(), asyncio.Event()
+    running, ready, over = (
+        headless(Options(source_seconds=60, offline=True, interactive=False)),
+        asyncio.Event(),
+        asyncio.Event(),
+    )
 
     async def live() -> None:
         async with running:
@@ -38,10 +44,10 @@ async def app(home: Path) -> AsyncGenerator[App]:
             await over.wait()
 
     task = asyncio.create_task(live())
-    await asyncio.wait_for(ready.wait(), 30)
+    await asyncio.wait_for(ready.wait(), 120)
     yield running
     over.set()
-    await asyncio.wait_for(task, 30)
+    await asyncio.wait_for(task, 120)
 
 
 @pytest.fixture
@@ -270,7 +276,7 @@ async def test_a_forked_skill_is_done_by_an_agent_and_only_its_answer_stays(
             monkeypatch.setenv(name, value)
         api.reply(text("There are three files."))
         api.reply(text("As I said: three."))
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             session = await opened(app, home / "app")
             assert (await said(app, session, "/survey the tests")).startswith("There are three files.")
             assert await said(app, session, "how many?") == "As I said: three."
@@ -287,6 +293,25 @@ async def test_a_skill_that_the_user_runs_is_kept_by_compactions_as_one_the_mode
     await said(app, session, "/careful")
     kept = app.sessions.live[session["sessionId"]].state.skills
     assert list(kept) == ["careful"] and "Mind the gap." in kept["careful"]
+
+
+async def test_a_prompt_that_names_a_command_waits_for_a_slow_disk_and_any_other_one_does_not(
+    home: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("~/.claude/commands/hello.md", "Say hello.")
+    monkeypatch.setattr(hub, "DEFINITIONS_SECONDS", 0.01)
+    async with headless(Options(source_seconds=0.01, offline=True, interactive=False)) as app:
+        load, there = app.definitions.load, asyncio.Event()
+
+        async def slow(cwd: str) -> Catalogue:
+            await there.wait()
+            return await load(cwd)
+
+        monkeypatch.setattr(app.definitions, "load", slow)
+        session = await opened(app, home / "app")
+        assert await said(app, session, "hello")
+        asyncio.get_running_loop().call_later(0.5, there.set)  # many times what an ordinary prompt waits
+        assert "There is no command" not in await said(app, session, "/hello")
 
 
 async def test_commands_are_made_once_until_their_files_change(app: App, home: Path, write: Write) -> None:
@@ -332,7 +357,7 @@ async def test_models_are_named_as_other_tools_name_them(
             api.reply(text("It said hi."))
         api.reply(tool("Skill", skill="survey", args="it"))
         api.otherwise(lambda _request: Reply(parts=(text("ok"),)))
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             session = await opened(app, home / "app")
             for prompt in ("go", "on", "survey it", "/think", "/other"):
                 await said(app, session, prompt)
@@ -358,7 +383,7 @@ async def test_a_skill_in_use_says_model_effort_and_tools_of_the_rest_of_the_tur
         if not by_user:
             api.reply(tool("Skill", skill="calm"))
         api.otherwise(lambda _request: Reply(parts=(text("ok"),)))
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             await trust(app, home / "app")
             session = await opened(app, home / "app")
             for prompt in ("/calm" if by_user else "be calm", "go on", "/look"):

@@ -48,7 +48,7 @@ async def asked(
         for answer in answers:
             api.reply(answer)
         api.otherwise(lambda _request: Reply(parts=(text("ok"),)))
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             await trust(app, place.project)
             session = await opened(app, place.project)
             for prompt in prompts:
@@ -159,7 +159,7 @@ async def test_commands_for_powershell_are_run_by_it_through_the_permission_chai
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
     skill = SHELL.format(shell="powershell", allowed=f"[{allowed!r}]").replace("Get-Date -Format 'o'", command)
     file = place.write("~/.claude/skills/day/SKILL.md", skill)
-    async with headless(Options(offline=True, interactive=False)) as app:
+    async with headless(Options(source_seconds=60, offline=True, interactive=False)) as app:
         session = await opened(app, place.project)
         answer = await said(app, session, "/day")
         kept = app.sessions.live[session["sessionId"]].state.skills
@@ -175,7 +175,7 @@ async def test_a_skill_for_powershell_is_refused_with_its_line_where_there_is_no
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     file = place.write("~/.claude/skills/day/SKILL.md", SHELL.format(shell="powershell", allowed="Bash(pwsh:*)"))
-    async with headless(Options(offline=True, interactive=False)) as app:
+    async with headless(Options(source_seconds=60, offline=True, interactive=False)) as app:
         answer = await said(app, await opened(app, place.project), "/day")
     assert answer.startswith(f"{file}:7: /day was not run.") and "PowerShell (`pwsh`) is not installed" in answer
 
@@ -259,7 +259,7 @@ async def test_a_skill_further_down_is_loaded_as_it_is_now_and_only_while_the_fo
         read, load = tool("Read", file_path=str(touched)), tool("Skill", skill="good")
         for answer in (read, text("ok"), text("ok"), load, text("ok")):
             api.reply(answer)
-        async with headless(Options(interactive=False)) as app:
+        async with headless(Options(source_seconds=60, interactive=False)) as app:
             await trust(app, place.project)
             session = await opened(app, place.project)
             await said(app, session, "one")

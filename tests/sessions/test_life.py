@@ -13,7 +13,7 @@ from assent.storage.journal import Disk
 from assent.tools.bash import Bash
 from assent.tools.process.jobs import ShellJobs
 from assent.types.permissions import Action, Allow, Decision
-from processes import alive
+from processes import alive, wait_for_end
 from sessions.harness import TestFront, running, say, use
 from sessions.test_turns import Held
 
@@ -42,7 +42,7 @@ async def test_leaving_ends_turns_and_children_and_keeps_everything(tmp_path: Pa
             await held.asked.wait()
             pid = int(await anyio.to_thread.run_sync(pipe.read_text))
             assert alive(pid)
-    assert not alive(pid)
+    await anyio.to_thread.run_sync(wait_for_end, pid)
     async with running(tmp_path) as app:
         answer = await app.request("session/attach", TestFront(), sessionId=session)
         assert answer["messages"][0]["content"][0]["text"] == "run"

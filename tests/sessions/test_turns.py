@@ -89,7 +89,7 @@ async def test_without_partials_there_are_no_deltas_and_still_no_gaps(tmp_path: 
 
 async def test_deltas_are_merged_before_they_are_numbered(tmp_path: Path) -> None:
     text = "a long answer in many little pieces " * 20
-    front = TestFront(FrontFlags(partials=True, max_event_rate=5))
+    front = TestFront(FrontFlags(partials=True, max_event_rate=1))
     async with running(tmp_path, say(text)) as app:
         session = await app.new(front)
         await app.send(session, "hi", front, wait=True)

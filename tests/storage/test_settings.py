@@ -246,7 +246,7 @@ def test_mcp_json_is_withheld_until_the_folder_is_trusted(place: Place) -> None:
     assert file in place.files.files(str(place.cwd))
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("name", [".mcp.json", ".assent/settings.json", ".assent/settings.local.json"])
 def test_what_stands_where_settings_should_be_is_refused_at_once_with_file_and_reason(

@@ -2,10 +2,13 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import anyio
+import pytest
+import watchfiles
 
-from assent.storage.watch import FileWatch
+from assent.storage.watch import FileWatch, Kind
 
 
 class ScriptedChanges:
@@ -40,6 +43,44 @@ async def test_a_folder_that_comes_into_being_is_watched_from_then_on(tmp_path: 
             group.cancel_scope.cancel()
     for stream in (*heard, changes.send, changes._receive):
         stream.close()
+
+
+async def test_a_change_made_while_the_watching_begins_is_heard(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    heard: list[dict[Path, Kind]] = []
+
+    async def late(_folders: frozenset[str], _stop: anyio.Event) -> AsyncGenerator[set[str], None]:
+        file.write_text("{}")  # nobody watches yet
+        yield set()
+        watch.stop()
+
+    watch = FileWatch(lambda: [file], changes=late)
+    with anyio.fail_after(120):
+        await watch.run(heard.append)
+    assert heard == [{file: "add"}]
+
+
+async def test_the_real_watcher_hears_of_a_change_though_it_came_before_its_first_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.json"
+    watch = FileWatch(lambda: [file])
+    real: Any = vars(watchfiles)["awatch"]
+
+    def begun(*folders: str, **options: Any) -> Any:
+        file.write_text("{}")  # between the look at the files and the first thing that the system tells
+        return real(*folders, **options)
+
+    monkeypatch.setattr(watchfiles, "awatch", begun)
+    heard: list[dict[Path, Kind]] = []
+
+    def changed(files: dict[Path, Kind]) -> None:
+        heard.append(files)
+        watch.stop()
+
+    with anyio.fail_after(120):
+        await watch.run(changed)
+    assert heard == [{file: "add"}]
 
 
 async def test_the_real_watcher_stops_when_told(tmp_path: Path) -> None:

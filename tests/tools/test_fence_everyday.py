@@ -64,7 +64,7 @@ def test_everyday_commands_say_the_same_inside_and_outside(who: str) -> None:
         lines = lines[:80]
     with ground(who) as world:
         (world.root / "key").unlink()  # it leads to a secret
-        inside, outside = world.results(lines, seconds=20), world.results(lines, seconds=20, fenced=False)
+        inside, outside = world.results(lines, seconds=120), world.results(lines, seconds=120, fenced=False)
     differing = [
         (line, one["content"], other["content"])
         for line, one, other in zip(lines, inside, outside, strict=True)

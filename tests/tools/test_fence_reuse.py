@@ -68,11 +68,12 @@ async def test_a_folder_that_a_process_of_the_last_command_could_reach_is_not_us
 
 async def test_commands_that_run_at_the_same_time_have_folders_of_their_own(fenced: Toolbox) -> None:
     await scratch(fenced)
-    background = await fenced.call("Bash", command='echo "$TMPDIR"; sleep 30', run_in_background=True)
+    background = await fenced.call("Bash", command='echo "$TMPDIR"; sleep 1000', run_in_background=True)
     first, second = await scratch(fenced), await scratch(fenced)
-    job = next(iter(fenced.jobs._jobs.values()))
+    job = fenced.watch(next(iter(fenced.jobs._jobs.values())))
     assert not background.is_error
-    assert job.process.output().decode().strip() not in (first, second, "")
+    await fenced.until(lambda: b"\n" in job.process.output())
+    assert job.process.output().decode().strip() not in (first, second)
 
 
 async def test_the_users_git_configuration_is_there_for_every_command(fenced: Toolbox) -> None:

@@ -208,14 +208,17 @@ def _stand_in(folder: Path, script: str) -> str:
 
 
 async def test_a_search_that_takes_too_long_gives_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ripgrep, "SECONDS", 1.0)
     rg = _stand_in(tmp_path, "printf './hosts\\0'; exec sleep 1000")
     box = Toolbox(tmp_path, tools=[Glob(find_rg=lambda: rg), Grep(find_rg=lambda: rg)])
-    with anyio.fail_after(120):
+    for seconds in (1.0, 10.0, 100.0):  # a busy machine may need longer than the shortest to find anything
+        monkeypatch.setattr(ripgrep, "SECONDS", seconds)
         text = await box.text("Grep", pattern="x")
-    assert text == "hosts\n[The search was stopped early: it finds too much or takes too long. Narrow it]"
-    with anyio.fail_after(120):
-        assert "cut short" in await box.text("Glob", pattern="/etc/*")
+        assert text.endswith("[The search was stopped early: it finds too much or takes too long. Narrow it]")
+        cut = await box.text("Glob", pattern="/etc/*")
+        if "hosts" in text and "hosts" in cut:
+            break
+    assert text.startswith("hosts\n[")
+    assert "hosts" in cut and "cut short" in cut
     await box.jobs.close()
 
 
@@ -324,7 +327,7 @@ async def test_ripgrep_and_plain_python_agree_on_random_trees(
             await box.jobs.close()
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("name", [".gitignore", ".ignore", ".git/info/exclude"])
 async def test_a_rule_file_that_is_no_file_does_not_hold_a_search_up(tmp_path: Path, kind: str, name: str) -> None:
@@ -337,7 +340,7 @@ async def test_a_rule_file_that_is_no_file_does_not_hold_a_search_up(tmp_path: P
     await box.jobs.close()
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(300)
 def test_the_memory_of_a_search_has_an_end(tmp_path: Path) -> None:
     assert RG is not None
     (tmp_path / "deep").mkdir()

@@ -91,9 +91,13 @@ class FullText:
         words = _words(query)
         if not words:
             return Search(index=self, words=[])
-        deadline = None if seconds is None else time.monotonic() + seconds
-        empty = Search(index=self, words=words)
-        return self._with_index(lambda db: self._search(db, words, deadline), empty)
+
+        def searched(db: sqlite3.Connection) -> Search:
+            # From here: making the index, or waiting for another process that writes it, is no reading.
+            deadline = None if seconds is None else time.monotonic() + seconds
+            return self._search(db, words, deadline)
+
+        return self._with_index(searched, Search(index=self, words=words))
 
     def hits(self, words: Sequence[tuple[str, ...]], wanted: dict[int, str]) -> dict[str, list[Hit]]:
         """The rows in words, by session."""

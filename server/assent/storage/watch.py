@@ -16,7 +16,8 @@ import anyio
 log = logging.getLogger(__name__)
 
 Changes = Callable[[frozenset[str], anyio.Event], AsyncGenerator[set[str], None]]
-"""(folders, stop) → sets of paths that changed, until `stop` is set."""
+"""(folders, stop) → sets of paths that changed, until `stop` is set. An empty one says that the watching has begun:
+what changed on the way there was told by nobody."""
 
 Kind = Literal["change", "add", "unlink"]
 
@@ -55,6 +56,8 @@ class FileWatch:
                     async for batch in batches:
                         if any(str(path) in batch or str(path.parent) in batch for path in files):
                             changed(self._different(files))
+                        elif not batch and (missed := self._different(files)):
+                            changed(missed)
                         if folders != frozenset(folder for path in files if (folder := _existing(path.parent))):
                             break  # a folder came or went: watch the new ones
             except OSError as error:
@@ -93,7 +96,10 @@ async def _watchfiles(folders: frozenset[str], stop: anyio.Event) -> AsyncGenera
         return
     from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType] -- its optional trio event has no types here
 
-    options: dict[str, Any] = {"debounce": 200, "rust_timeout": 500, "recursive": False}
+    options: dict[str, Any] = {"debounce": 200, "rust_timeout": 500, "recursive": False, "yield_on_timeout": True}
+    begun = False
     async with aclosing(awatch(*folders, watch_filter=None, stop_event=stop, **options)) as batches:
         async for batch in batches:
-            yield {path for _, path in batch}
+            if batch or not begun:
+                yield {path for _, path in batch}
+            begun = True

@@ -117,7 +117,7 @@ async def test_endless_definitions_fail_alone_and_other_servers_go_on(scene: Sta
     scene.servers.begin()
     await scene.servers.named("plain").connected()
     worker = scene.folders.worker
-    pages = [{"tools": [tool(f"t{n}", schema="x" * 20_000_000)], "nextCursor": str(n)} for n in range(6)]
+    pages = [{"tools": [tool(f"t{n}", schema="x" * 20_000_000)], "nextCursor": str(n)} for n in range(4)]
     said: dict[str, Any] = {
         "protocolVersion": "2025-11-25",
         "capabilities": {"tools": {}},

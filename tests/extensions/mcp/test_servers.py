@@ -293,10 +293,10 @@ async def test_the_worker_s_end_ends_every_server_those_still_connecting_too(sce
     await scene.until(lambda: all(pid.exists() and pid.read_text() for pid in pids))
     worker = scene.folders.worker
     assert worker is not None
+    await scene.until(lambda: len(descendants(worker)) >= 4)  # the child starts after its parent has said its number
     below = descendants(worker)
-    assert len(below) >= 4
     await scene.folders.aclose()
-    await scene.until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in [worker, *below]))
+    await scene.until(lambda: not any(alive(pid) for pid in [worker, *below]))
 
 
 async def test_kill_9_of_the_worker_leaves_no_server_behind(scene: Stage) -> None:

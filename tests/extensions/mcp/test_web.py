@@ -50,10 +50,18 @@ async def test_a_server_over_http_is_used_in_either_era(scene: Stage, era: str) 
         assert scene.servers.summaries()[0]["era"] == era
         assert "echo: hello" in text(await use(scene, "echo", text="hello"))
         if era == "modern":
-            headers = {name.lower(): value for name, value in served.requests[-1][2].items()}
-            assert headers["mcp-protocol-version"] == "2026-07-28"
-            assert headers["mcp-method"] == "tools/call"
-            assert headers["mcp-name"] == "echo"
+            sent = [{name.lower(): value for name, value in headers.items()} for _, _, headers in served.requests]
+            (call,) = [headers for headers in sent if headers.get("mcp-method") == "tools/call"]
+            assert call["mcp-protocol-version"] == "2026-07-28"
+            assert call["mcp-name"] == "echo"
+
+
+async def test_a_modern_server_that_answers_the_probe_too_late_is_still_taken_for_one(scene: Stage) -> None:
+    with site(era="modern") as served:
+        served.late = True
+        await connected(scene, served)
+        assert scene.servers.summaries()[0]["era"] == "modern"
+        assert "echo: late" in text(await use(scene, "echo", text="late"))
 
 
 async def test_the_older_transport_is_used_when_asked_for_and_when_nothing_else_answers(scene: Stage) -> None:
@@ -116,7 +124,7 @@ async def test_a_compressed_answer_that_nobody_asked_for_is_refused(scene: Stage
 
 def browse(address: str) -> str:
     """What a browser does: it follows the redirect to our loopback address. Gives the page's text."""
-    with urllib.request.urlopen(address, timeout=30) as page:
+    with urllib.request.urlopen(address, timeout=120) as page:
         return page.read().decode()
 
 
@@ -129,7 +137,7 @@ def redirected(address: str) -> str:
         ) -> None: ...
 
     try:
-        urllib.request.build_opener(Stay).open(address, timeout=30)
+        urllib.request.build_opener(Stay).open(address, timeout=120)
     except urllib.error.HTTPError as answer:
         return answer.headers["Location"]
     raise AssertionError("no redirect")

@@ -65,7 +65,7 @@ class Ground:
         return [str(done["content"]) for done in self.results(commands, **options)]
 
     def results(
-        self, commands: Sequence[str], *, fenced: bool = True, seconds: float = 5, roots: Sequence[Path] | None = None
+        self, commands: Sequence[str], *, fenced: bool = True, seconds: float = 120, roots: Sequence[Path] | None = None
     ) -> list[dict[str, Any]]:
         task = {
             "roots": [str(root) for root in (self.root,) if roots is None] + [str(root) for root in roots or ()],

@@ -11,7 +11,7 @@ from lspclient.process import Server
 
 Json = dict[str, Any]
 Answer = Callable[[Json], Any | Awaitable[Any]]
-TIMEOUT = float(os.environ.get("ASSENT_PATIENCE", "60"))  # seconds; generous: a loaded machine is not a failure
+TIMEOUT = float(os.environ.get("ASSENT_PATIENCE", "120"))  # seconds; generous: a loaded machine is not a failure
 
 PLUGIN: Json = {"permissions": True, "elicitation": True, "review": True, "partials": True}
 

@@ -300,12 +300,10 @@ def call(number: object, params: dict) -> None:
         for step in range(1, 4):
             notify("notifications/progress", {"progressToken": token, "progress": step, "total": 3, "message": "at it"})
             time.sleep(0.15)
-        for _ in range(600):
-            if number in cancelled:
-                log("cancelled")
-                return
+        while number not in cancelled:
             time.sleep(0.05)
-        result = said("done")
+        log("cancelled")
+        return
     elif name == "die":
         print("Traceback: it hurts", file=sys.stderr, flush=True)
         os._exit(3)

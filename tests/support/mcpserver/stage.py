@@ -88,7 +88,7 @@ class Stage:
     def status(self, name: str) -> str:
         return str(next(entry["status"] for entry in self.servers.summaries() if entry["name"] == name))
 
-    async def until(self, condition: Callable[[], bool], seconds: float = 60) -> None:
+    async def until(self, condition: Callable[[], bool], seconds: float = 120) -> None:
         async with asyncio.timeout(seconds):
             while not condition():  # noqa: ASYNC110 -- processes notify nobody here
                 await asyncio.sleep(0.01)

@@ -46,6 +46,8 @@ class Site:
         self.wants = wants  # a value that the header X-Key must have
         self.session = secrets.token_urlsafe(8) if sessions else ""  # the one session it knows
         self.packed = False  # answer compressed, whoever asks
+        self.late = False  # answer the first probe only after the handshake of the older era came
+        self.greeted = threading.Event()
         self.url = ""
         self.clients: dict[str, Json] = {}
         self.codes: dict[str, Json] = {}
@@ -246,6 +248,10 @@ class Handler(BaseHTTPRequestHandler):
         if site.session and not begins and self.headers.get("Mcp-Session-Id") != site.session:
             self.reply(404, {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "Session not found"}})
             return
+        if message.get("method") == "initialize":
+            site.greeted.set()
+        elif site.late and message.get("method") == "server/discover":
+            site.greeted.wait(600)
         response = self.response(message)
         status = 404 if "error" in response and site.era == "modern" else 200
         more = {"Mcp_Session_Id": site.session} if site.session and message.get("method") == "initialize" else {}
@@ -257,6 +263,9 @@ class Handler(BaseHTTPRequestHandler):
     def response(self, message: Json) -> Json:
         result = self.site.answer(message)
         base: Json = {"jsonrpc": "2.0", "id": message["id"]}
+        if message.get("method") == "initialize" and self.site.era == "modern":
+            versions = {"supported": ["2026-07-28"], "requested": ""}
+            return {**base, "error": {"code": -32022, "message": "modern only", "data": versions}}
         return (
             {**base, "result": result} if result is not None else {**base, "error": {"code": -32601, "message": "no"}}
         )

@@ -350,12 +350,12 @@ class Session:
         if isinstance(message, ToolFinished) and message.tool in ("Agent", "Skill"):
             self.save_state()  # it may go on in the background
 
-    async def refresh_definitions(self) -> None:
-        """Load commands, skills and agents from their files; each problem is shown once."""
+    async def refresh_definitions(self, *, most: float = 0.0) -> None:
+        """Load commands, skills and agents from their files; each problem is shown once. A slow disk gets `most` s."""
         definitions = self.deps.definitions
         if definitions is None:
             return
-        with anyio.move_on_after(self.services.source_seconds * 4):
+        with anyio.move_on_after(max(most, self.services.source_seconds * 4)):
             self._problems.definitions_loaded((await definitions.load(self.cwd)).notices)
 
     def turn_begins(self, turn: QueuedTurn) -> None:

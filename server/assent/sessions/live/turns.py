@@ -25,6 +25,7 @@ from assent.sessions.stream.front import Call
 from assent.sessions.stream.translate import failed_result, turn_started, wire_result
 from assent.storage import transcript
 from assent.storage.turn_slots import TurnSlot
+from assent.text.attached import own_words
 from assent.types.blocks import Json
 from assent.types.errors import ProtocolError
 from assent.types.ids import new_id
@@ -36,6 +37,8 @@ from assent.wire.results import Interrupted, Sent, Unqueued
 from assent.wire.shapes import TurnResult
 
 log = logging.getLogger(__name__)
+
+COMMAND_SECONDS = 10.0  # for a disk that is slow: "there is no such command" must be true
 
 
 class SessionTurns:
@@ -286,7 +289,8 @@ class SessionTurns:
         started = False
         error = "The turn ended without a result."
         try:
-            await session.refresh_definitions()
+            named = own_words(turn.content).lstrip().startswith("/")  # a command, which a file may define
+            await session.refresh_definitions(most=COMMAND_SECONDS if named else 0.0)
             engine = await self.engine.for_turn(played=self.count > 1)
             self._model_then = engine.model
             submitted = engine.submit(turn.content, uuid=turn.uuid, token_budget=turn.token_budget)

@@ -33,6 +33,8 @@ Ask = Callable[[str, str, int | None, Json], Awaitable[Json]]  # (server key, ki
 
 PROBE_SECONDS = 1.5
 CONNECT_SECONDS = 30.0
+EXIT_SECONDS = 5.0  # in which a server whose output ended has to end itself, or it counts as one that goes on
+END_SECONDS = 30.0  # in which the owner of a connection has to say why it ended
 LONGEST_INSTRUCTIONS = 20_000  # more than the model is ever shown
 LARGEST_EVENT = 32 * 1024 * 1024  # of a stream over HTTP; the SDK's own bound of 1 MB is too small for images
 sdk_session.DISCOVER_TIMEOUT_SECONDS = PROBE_SECONDS  # a server that ignores the probe must not cost ten seconds
@@ -151,7 +153,7 @@ class Connection:
                 await anyio.sleep_forever()
 
     async def _wait_for_exit(self, server: StdioServer) -> None:
-        with anyio.move_on_after(0.5):
+        with anyio.move_on_after(EXIT_SECONDS):
             while server.process is not None and server.process.returncode is None:  # noqa: ASYNC110 -- as in stdio.py
                 await anyio.sleep(0.01)
 
@@ -396,7 +398,7 @@ class Connection:
                 problem.append(Failed(f"it did not answer within {timeout:.0f} s"))
             except Exception as error:
                 if self._server is not None and self._server.ended.is_set():
-                    with anyio.move_on_after(2):
+                    with anyio.move_on_after(END_SECONDS):
                         await self._over.wait()
                 problem.append(self._failure if self._over.is_set() and self._failure else self._explained(error))
             group.cancel_scope.cancel()
