@@ -99,6 +99,7 @@ def _line(state: Json) -> str:
         words += f", {state['tools']} tools, {state['tokens']} tokens"
     if state.get("error"):
         words += f"\n  {state['error']}"
+    words += "".join(f"\n  {problem}" for problem in state.get("problems") or ())
     if state.get("change"):
         words += "\n" + "\n".join(f"  {line}" for line in str(state["change"]).splitlines())
     return visible(words)

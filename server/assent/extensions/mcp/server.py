@@ -45,6 +45,7 @@ class Server:
         self.status: Status = status
         self.error = ""
         self.stderr = ""
+        self._odd = ""  # about its connection
         self.pending: Pending | None = None
         self.known = around.known.get(config.identity)
         self.tools: tuple[McpToolSpec, ...] = ()
@@ -100,8 +101,8 @@ class Server:
             state["error"] = self.error
         if self.stderr:
             state["stderrTail"] = self.stderr
-        if config.problems:
-            state["problems"] = list(config.problems)
+        if config.problems or self._odd:
+            state["problems"] = [*config.problems, *([f"tokens are kept in a file: {self._odd}"] if self._odd else [])]
         if self.pending is not None:
             state |= {"hash": self.pending.hash, "change": self.pending.text}
         return state
@@ -140,6 +141,7 @@ class Server:
         finally:
             self._sign_in = self._pasted = None
         self._since = time.monotonic()
+        self._odd = str(said.get("problem", ""))
         self._accept(said, tools, prompts)
 
     def _accept(self, said: Json, tools: Sequence[Json], prompts: Sequence[Json]) -> None:

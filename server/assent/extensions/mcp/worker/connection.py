@@ -60,6 +60,7 @@ class Connection:
         self._wake = anyio.Event()
         self._server: StdioServer | None = None
         self._refused = WebRefusal()
+        self._credentials: StoredTokens | None = None
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -100,6 +101,7 @@ class Connection:
             "version": client.protocol_version,
             "capabilities": capabilities,
             "instructions": (client.instructions or "")[:LONGEST_INSTRUCTIONS],
+            "problem": self._credentials.problem if self._credentials is not None else "",
             "serverInfo": introduced(info.model_dump(by_alias=True, mode="json", exclude_none=True) if info else {}),
         }
 
@@ -206,11 +208,13 @@ class Connection:
             headers |= await renew()
         if any(name.lower() == "authorization" for name in headers):
             return headers, WithoutSignIn(self._refused, renew)
-        credentials = StoredTokens(config["url"], folder=config["credentials"], client_id=config["oauth"]["clientId"])
+        self._credentials = credentials = StoredTokens(
+            config["url"], folder=config["credentials"], client_id=config["oauth"]["clientId"], say=self.log.add
+        )
         if config.get("signIn"):
             sign_in = SignIn(config, credentials, show=self._show_sign_in)
             await stack.enter_async_context(sign_in.listening())
-            return headers, sign_in.auth()
+            return headers, await sign_in.auth(headers)
         return headers, await stored_auth(config, credentials, self._refused) or WithoutSignIn(self._refused, renew)
 
     async def _helped(self) -> dict[str, str]:
@@ -413,7 +417,8 @@ class Connection:
         if isinstance(inner, Failed):
             return inner
         if self._refused.needs_auth:
-            return Failed("the server wants you to sign in", "needsAuth")
+            locked = self._credentials.problem if self._credentials is not None else ""
+            return Failed("the server wants you to sign in" + (f" ({locked})" if locked else ""), "needsAuth")
         if self._refused.ended:
             self._failure = Failed("the server ended our session", "ended")
             self._scope.cancel()
