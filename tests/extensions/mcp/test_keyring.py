@@ -237,10 +237,11 @@ async def test_a_connection_that_is_given_up_while_tokens_are_refreshed_loses_no
         web = scene.servers.named("web")
         web.connect()
         assert await asyncio.to_thread(served.asked.wait, 60)
-        await web.rest()
+        resting = asyncio.create_task(web.rest())
         for _ in range(3):  # the worker has read that nobody wants the connection any more
             await scene.servers.named("plain").request("list", kind="tools")
         served.slow.set()
+        await resting
         await scene.until(lambda: kept(served)["tokens"] != before["tokens"])
         assert "echo: on" in text(await use(scene, "echo", text="on"))
         assert (served.refreshes, served.revoked) == (1, False)

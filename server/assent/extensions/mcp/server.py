@@ -136,6 +136,7 @@ class Server:
                 prompts = await self._request("list", kind="prompts")
         except WorkerError as error:
             self.stderr = error.stderr or self.stderr
+            await self._close()  # it may have connected, and be of no use
             self._say("needsAuth" if error.kind == "needsAuth" else "failed", str(error))
             raise
         finally:
@@ -355,12 +356,14 @@ class Server:
         self.abandon()
         self._closed = closed
         self._connecting = None
-        was, self._since = self._since, 0.0
-        if was:
-            try:
+        self._since = 0.0
+        await self._close()
+
+    async def _close(self) -> None:
+        """Whatever there is of a connection, one that is still being made too."""
+        if self._around.pipe.pid is not None:
+            with contextlib.suppress(WorkerError):  # it is gone already
                 await self._around.pipe.request("close", server=self.key)
-            except WorkerError:
-                pass  # it is gone already
 
     def set(self, status: Status, error: str = "", pending: Pending | None = None) -> None:
         self.pending = pending

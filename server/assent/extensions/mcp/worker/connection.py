@@ -23,7 +23,7 @@ from mcp.shared.exceptions import MCPError
 from assent.extensions.mcp.worker.failure import Failed
 from assent.extensions.mcp.worker.listing import Listing
 from assent.extensions.mcp.worker.sign_in import SignIn, StoredTokens, stored_auth
-from assent.extensions.mcp.worker.stdio import ServerLog, StdioServer
+from assent.extensions.mcp.worker.stdio import ServerLog, StdioServer, not_started
 from assent.extensions.mcp.worker.tasks import ServerTasks, call_as_task, report
 from assent.extensions.mcp.worker.trimming import introduced
 from assent.extensions.mcp.worker.web import WebRefusal, WithoutSignIn, helper_headers, http_client
@@ -426,8 +426,8 @@ class Connection:
         if self._refused.more:
             words, self._refused.more = self._refused.more, ""
             return Failed(words, "needsMore" if self._refused.can_grant else "failed")
-        if isinstance(inner, FileNotFoundError):
-            return Failed(f"the program {self.config.get('command')!r} was not found")
+        if self._server is not None and isinstance(inner, OSError):
+            return Failed(not_started(inner, self.config))
         if isinstance(inner, MCPError):
             if not self._ready.is_set() and self._server is not None and self._server.ended.is_set():
                 return Failed(self._server.problem or self._exit_words(self._server))
