@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fakeapi import FakeApi, text
-from lspclient import Connect
+from lspclient import Connect, Json
 from lspclient.client import PLUGIN
 from mcpserver import entry
 from processes import alive, command_line, descendants
@@ -83,7 +83,7 @@ async def test_no_server_outlives_an_editor_that_is_killed(place: Path) -> None:
     file.write_text(json.dumps({"mcpServers": servers}))
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "ASSENT_OFFLINE": "1"}
     env |= {f"XDG_{kind.upper()}_HOME": str(home / kind) for kind in ("config", "data", "cache")}
-    said = [
+    said: list[tuple[str, Json]] = [
         ("initialize", {"processId": None, "rootUri": home.as_uri(), "capabilities": {}}),
         ("initialized", {}),
         ("assent/session/new", {}),

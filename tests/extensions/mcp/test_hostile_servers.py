@@ -212,16 +212,16 @@ async def test_an_answer_of_a_program_that_does_not_fit_the_form_never_reaches_t
     assert '{"when": "2026-01-31"}' in text(await use(scene, "echo", McpCall(elicit=hook)))
 
 
-@pytest.mark.parametrize(
-    ("taken", "kept"),
-    [
-        ({"n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True}}, {"n": {"type": "integer", "minimum": 0}}),
-        ({"pair": {"type": "array", "items": [{"type": "any"}]}}, {"pair": {"type": "array", "prefixItems": [{}]}}),
-        ({"a": {"required": True, "description": "d"}}, {"a": {"description": "d"}}),
-        ({"a": {"anyOf": [{"type": 5, "title": "t"}]}}, {"a": {"anyOf": [{"title": "t"}]}}),
-        ({"n": {"maximum": 10**30}}, {"n": {"maximum": 1e30}}),
-    ],
-)
+NO_SCHEMAS: list[tuple[Any, Any]] = [
+    ({"n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True}}, {"n": {"type": "integer", "minimum": 0}}),
+    ({"pair": {"type": "array", "items": [{"type": "any"}]}}, {"pair": {"type": "array", "prefixItems": [{}]}}),
+    ({"a": {"required": True, "description": "d"}}, {"a": {"description": "d"}}),
+    ({"a": {"anyOf": [{"type": 5, "title": "t"}]}}, {"a": {"anyOf": [{"title": "t"}]}}),
+    ({"n": {"maximum": 10**30}}, {"n": {"maximum": 1e30}}),
+]
+
+
+@pytest.mark.parametrize(("taken", "kept"), NO_SCHEMAS)
 async def test_what_is_no_schema_is_left_out_and_the_tool_stays(scene: Stage, taken: Any, kept: Any) -> None:
     schema = {"type": "object", "properties": {**taken, "fine": {"type": "string", "minLength": 1}}}
     await connected(scene, lists=[[tool("odd", inputSchema=schema), tool("echo")]])

@@ -14,8 +14,8 @@ def mended(schema: Json) -> Json:
         return schema
     kept: Json = {}
     for key, value in schema.items():
-        name, part = ("prefixItems", value) if key == "items" and isinstance(value, list) else (key, value)
-        part = _part(name, part)
+        name = "prefixItems" if key == "items" and isinstance(value, list) else key  # as older drafts say it
+        part = _part(name, value)
         if _valid({name: part}):
             kept[name] = part
     return kept if _valid(kept) else {}
@@ -27,7 +27,7 @@ def _part(key: str, value: Any) -> Any:
         return {name: _schema(each) for name, each in parts.items()} if key in _TABLES else mended(parts)
     if isinstance(value, list) and any(isinstance(each, dict) for each in cast("list[Any]", value)):
         return [_schema(each) for each in cast("list[Any]", value)]
-    return value
+    return cast("Any", value)
 
 
 def _schema(value: Any) -> Any:
