@@ -5,8 +5,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from extensions.mcp.test_web import browse, redirected
 from mcpserver import entry
+from mcpserver.web import site
 
 
 def assent(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -87,3 +92,28 @@ def test_no_server_of_the_users_runs_what_an_untrusted_folder_lays_out(tmp_path:
     assert not ran()
     trust.write_text(json.dumps({"folders": {str(folder): True}}))
     assert ran() == {"ran-by-path", "ran-as-module"}  # in a trusted folder they start where they always did
+
+
+@pytest.mark.parametrize("how", ["browser", "paste"])
+def test_a_person_signs_in_from_a_terminal_and_need_not_press_a_key_when_the_browser_came_back(
+    tmp_path: Path, how: str
+) -> None:
+    file = tmp_path / "config" / "assent" / "settings.json"
+    file.parent.mkdir(parents=True)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "ASSENT_OFFLINE": "1", "ASSENT_MCP_KEYRING": "off"}
+    env |= {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    command = [sys.executable, "-I", "-u", "-m", "assent.cli.main", "mcp", "sign-in", "web"]
+    with site(oauth=True) as served:
+        file.write_text(json.dumps({"mcpServers": {"web": {"type": "http", "url": f"{served.url}/mcp"}}}))
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, env=env, cwd=tmp_path, **pipes) as program:
+            assert program.stdin is not None and program.stdout is not None
+            assert "Open this address" in program.stdout.readline()
+            address = program.stdout.readline().strip()
+            if how == "browser":
+                browse(address)
+            else:
+                program.stdin.write(redirected(address) + "\n")
+                program.stdin.flush()
+            assert program.wait(120) == 0, "its stdin is still open"
+            assert "web: connected (user, http), 3 tools" in program.stdout.read()

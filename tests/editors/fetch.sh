@@ -2,7 +2,7 @@
 # Fetches a real program to test against, without touching the system: Debian packages of another release are unpacked
 # into a cache and their programs patched to use the libraries that came along. Prints the program's path.
 #
-#   tests/editors/fetch.sh nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs | bwrap
+#   tests/editors/fetch.sh nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs | bwrap | gnome-keyring
 set -euo pipefail
 
 CACHE="${ASSENT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/assent-tests}/editors"
@@ -17,7 +17,8 @@ case "${1:-}" in
   helix) suite=trixie package=hx program=usr/bin/hx ;;
   emacs) suite=trixie package=emacs-nox program=usr/bin/emacs-nox ;;
   bwrap) suite=bookworm package=bubblewrap program=usr/bin/bwrap ;;  # no editor: the sandbox around commands
-  *) echo "usage: $0 nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs | bwrap" >&2; exit 2 ;;
+  gnome-keyring) suite=bookworm package=gnome-keyring program=usr/bin/gnome-keyring-daemon ;;  # a Secret Service
+  *) echo "usage: $0 nvim-0.7 | nvim-0.10 | nvim-0.11 | nvim-0.12 | helix | emacs | bwrap | gnome-keyring" >&2; exit 2 ;;
 esac
 prefix="$CACHE/$1"
 stamp="$prefix/.ready"
@@ -66,7 +67,15 @@ options=(-o "Dir::Etc::sourcelist=/dev/null" -o "Dir::Etc::sourceparts=$apt/etc"
   -o "Debug::NoLocking=true" -o "APT::Get::List-Cleanup=false" -o "Acquire::Languages=none")
 # A newer release may be signed by a key this machine's keyring lacks; the packages are still checked against its list.
 apt-get "${options[@]}" -qq update >&2 2>/dev/null || apt-get "${options[@]}" -o Acquire::AllowInsecureRepositories=true -qq update >&2 || true
-apt-get "${options[@]}" -qq -y --allow-unauthenticated --download-only install "$package" >&2
+if [ "$package" = gnome-keyring ]; then
+  # Without what asks for passwords on a screen, which needs all of GTK; and with a bus of its own.
+  parts=(gnome-keyring dbus-daemon libdbus-1-3 libgck-1-0 libgcr-base-3-1 libgcrypt20 libgpg-error0 libglib2.0-0
+    libp11-kit0 libffi8 libpcre2-8-0 zlib1g libmount1 libblkid1 libselinux1 libsystemd0 libcap2 libcap-ng0 liblzma5
+    libzstd1 liblz4-1 libexpat1 libapparmor1 libaudit1 libc6 libgcc-s1)
+  (cd "$apt/cache/archives" && apt-get "${options[@]}" -qq --allow-unauthenticated download "${parts[@]}" >&2)
+else
+  apt-get "${options[@]}" -qq -y --allow-unauthenticated --download-only install "$package" >&2
+fi
 for deb in "$apt"/cache/archives/*.deb; do dpkg-deb -x "$deb" "$prefix"; done
 
 # Where /usr is not merged yet (bookworm) the loader and the libraries sit in /lib, elsewhere in /usr/lib.
@@ -75,6 +84,10 @@ loader=$(find -H "$prefix/usr/lib" "$prefix/lib" -name 'ld-linux-*.so.*' -type f
 paths=$(find -H "$prefix/usr/lib" "$prefix/lib" -name '*.so*' -printf '%h\n' | sort -u | tr '\n' ':')
 real=$(realpath "$prefix/$program")
 "$PATCHELF" --set-interpreter "$loader" --force-rpath --set-rpath "${paths%:}" "$real"
+if [ "$package" = gnome-keyring ]; then
+  cp "$prefix/usr/bin/dbus-daemon" "$prefix/dbus-daemon"
+  "$PATCHELF" --set-interpreter "$loader" --force-rpath --set-rpath "${paths%:}" "$prefix/dbus-daemon"
+fi
 rm -rf "$apt/cache"
 
 # The programs look for their own files under /usr; a small script tells them where these really are.

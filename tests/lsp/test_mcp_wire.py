@@ -11,7 +11,7 @@ import pytest
 from fakeapi import FakeApi, text, tool
 from lspclient import Client, Connect, Json
 from lspclient.client import PLUGIN, RpcError
-from mcpserver import entry
+from mcpserver import entry, rogue
 from mcpserver.web import site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -118,3 +118,20 @@ async def test_a_person_signs_in_and_out_over_the_wire(connect: Connect, place: 
         answer = await client.request("assent/mcp/restart", {"name": "web"})
         assert answer["server"]["status"] == "needsAuth"
         await client.stop()
+
+
+async def test_a_tool_whose_schema_is_none_spoils_no_request(connect: Connect, api: FakeApi, place: Path) -> None:
+    home = place / "spoiling"
+    file = home / "config" / "assent" / "settings.json"
+    file.parent.mkdir(parents=True)
+    odd = {"type": "object", "properties": {"n": {"type": "integer", "exclusiveMinimum": True}}, "$defs": {"x": 7}}
+    listed = [{"name": "odd", "inputSchema": odd}, {"name": "fine", "inputSchema": {"type": "object"}}]
+    file.write_text(json.dumps({"mcpServers": {"rogue": rogue(place / "told.json", lists=[listed])}}))
+    client = await started(connect, api, home)
+    session = (await client.request("assent/session/new", {}))["sessionId"]
+    await state(client, "rogue", "connected")
+    api.reply(text("Not refused."))
+    sent = {"sessionId": session, "prompt": "go", "wait": True}
+    assert (await client.request("assent/session/send", sent))["result"]["result"] == "Not refused."
+    assert "mcp__rogue__odd" in [each["name"] for each in api.calls[-1].body["tools"]]
+    await client.stop()

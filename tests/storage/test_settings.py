@@ -233,6 +233,16 @@ def test_every_key_of_the_schema_can_be_set_and_read_back(place: Place) -> None:
     assert dict(place.load().values) == values
 
 
+def test_of_two_servers_of_one_name_the_nearer_one_counts_whole_and_a_withheld_one_takes_no_name(place: Place) -> None:
+    place.write("user", {"mcpServers": {"a": {"command": "mine", "env": {"KEY": "v"}}, "b": {"command": "mine"}}})
+    (place.cwd / ".mcp.json").write_text(json.dumps({"mcpServers": {"a": {"command": "theirs"}}}))
+    place.write("local", {"mcpServers": {"b": {"command": "local"}}})
+    for trust, commands in ((UNTRUSTED, ["mine", "mine"]), (EVERYTHING, ["theirs", "local"])):
+        found = place.files.servers(str(place.cwd), trust=trust)
+        assert [(each.name, each.entry["command"]) for each in found] == list(zip("ab", commands, strict=True))
+    assert "env" not in found[0].entry, "entries are not mixed: a project gets no variable of the user's"
+
+
 def test_mcp_json_is_withheld_until_the_folder_is_trusted(place: Place) -> None:  # P14
     file = place.cwd / ".mcp.json"
     file.write_text(json.dumps({"mcpServers": {"evil": {"command": "sh"}}, "enableAllProjectMcpServers": True}))

@@ -1,8 +1,11 @@
 """`assent mcp`: list the configured MCP servers, approve, switch and test them, sign in; or be a server."""
 
 import asyncio
+import contextlib
 import json
+import os
 import sys
+import threading
 from pathlib import Path
 
 from assent.cli.chat.render import visible
@@ -77,7 +80,7 @@ async def _sign_in(name: str, folder: str) -> int:
         print(f"Open this address in a browser:\n{visible(url)}")
         print("If the browser cannot come back here, paste the address it was sent to and press Enter.")
         server = servers.folders.at(folder).named(name)
-        pasting = asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        pasting = _typed(asyncio.get_running_loop())
         connecting = server.connect()
         await asyncio.wait({connecting, pasting}, return_when=asyncio.FIRST_COMPLETED)
         if not connecting.done() and pasting.done() and pasting.result().strip():
@@ -87,6 +90,26 @@ async def _sign_in(name: str, folder: str) -> int:
         return 0 if server.status == "connected" else 1
     finally:
         await servers.aclose()
+
+
+def _typed(loop: asyncio.AbstractEventLoop) -> "asyncio.Future[str]":
+    """The next line of stdin. Nobody waits for the thread that reads it: the browser may come back first."""
+    typed: asyncio.Future[str] = loop.create_future()
+
+    def found(line: bytes) -> None:
+        if not typed.done():
+            typed.set_result(line.decode("utf-8", "replace"))
+
+    def read() -> None:
+        line = b""
+        with contextlib.suppress(OSError):
+            while not line.endswith(b"\n") and (more := os.read(0, 4096)):
+                line += more
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(found, line)
+
+    threading.Thread(target=read, daemon=True).start()
+    return typed
 
 
 def _print(state: Json, *, json_output: bool) -> None:
@@ -99,6 +122,7 @@ def _line(state: Json) -> str:
         words += f", {state['tools']} tools, {state['tokens']} tokens"
     if state.get("error"):
         words += f"\n  {state['error']}"
+    words += "".join(f"\n  {problem}" for problem in state.get("problems") or ())
     if state.get("change"):
         words += "\n" + "\n".join(f"  {line}" for line in str(state["change"]).splitlines())
     return visible(words)

@@ -39,6 +39,20 @@ def test_an_entry_that_cannot_be_used_is_refused_in_words(entry: Any, words: str
     assert words in result.problem
 
 
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "${ODD}"])
+@pytest.mark.parametrize("key", ["command", "args", "env", "cwd", "url", "headers", "headersHelper", "oauth"])
+def test_text_that_cannot_be_passed_on_costs_its_own_entry_only(key: str, text: str) -> None:
+    values: dict[str, Any] = {"args": [text], "env": {"A": text}, "headers": {"A": text}, "oauth": {"clientId": text}}
+    web = key in ("url", "headers", "headersHelper", "oauth")
+    base: dict[str, Any] = {"type": "http", "url": "https://x.org"} if web else {"command": "x"}
+    entry = {**base, key: values.get(key, text)}
+    result = read_entry("srv", entry, scope="user", source="f", variables={"ODD": "\udcff"})  # a byte that is no UTF-8
+    if text == "${ODD}" and key in ("headersHelper", "oauth"):  # the shell's own, and no place for variables
+        assert isinstance(result, ServerConfig) and result.hash
+    else:
+        assert isinstance(result, Rejected) and "cannot be passed on" in result.problem
+
+
 def test_a_name_with_other_characters_is_refused() -> None:
     assert isinstance(read_entry("a b", {"command": "x"}, scope="user", source="f", variables={}), Rejected)
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from assent.extensions.mcp.processes import descendants
 from assent.extensions.mcp.worker.listing import MOST_ITEMS
 from assent.tools.tool_search import ToolSearch, ToolSearchInput
 from assent.types.errors import ToolError
 from assent.types.mcp import McpCall, McpResult
-from assent.types.ports import ElicitationAnswer
+from assent.types.ports import Elicitation, ElicitationAnswer
 from mcpserver import entry, rogue
 from mcpserver.stage import Person, Stage, stage
 
@@ -208,6 +210,67 @@ async def test_an_answer_of_a_program_that_does_not_fit_the_form_never_reaches_t
     hook = Person(*(ElicitationAnswer(action="accept", content={"when": when}) for when in ("soon", "2026-01-31")))
     assert text(await use(scene, "echo", McpCall(elicit=hook))).endswith('{"action": "cancel"}')
     assert '{"when": "2026-01-31"}' in text(await use(scene, "echo", McpCall(elicit=hook)))
+
+
+NO_SCHEMAS: list[tuple[Any, Any]] = [
+    ({"n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True}}, {"n": {"type": "integer", "minimum": 0}}),
+    ({"pair": {"type": "array", "items": [{"type": "any"}]}}, {"pair": {"type": "array", "prefixItems": [{}]}}),
+    ({"a": {"required": True, "description": "d"}}, {"a": {"description": "d"}}),
+    ({"a": {"anyOf": [{"type": 5, "title": "t"}]}}, {"a": {"anyOf": [{"title": "t"}]}}),
+    ({"n": {"maximum": 10**30}}, {"n": {"maximum": 1e30}}),
+]
+
+
+@pytest.mark.parametrize(("taken", "kept"), NO_SCHEMAS)
+async def test_what_is_no_schema_is_left_out_and_the_tool_stays(scene: Stage, taken: Any, kept: Any) -> None:
+    schema = {"type": "object", "properties": {**taken, "fine": {"type": "string", "minLength": 1}}}
+    await connected(scene, lists=[[tool("odd", inputSchema=schema), tool("echo")]])
+    odd, _ = scene.offer().offered()
+    Draft202012Validator.check_schema(odd.input_schema)  # what the endpoint does, for every tool of every request
+    assert odd.input_schema["properties"] == {**kept, "fine": {"type": "string", "minLength": 1}}
+    assert "done" in text(await use(scene, "odd"))
+
+
+async def test_numbers_of_any_length_arrive(scene: Stage) -> None:
+    await connected(scene, results={"echo": {"content": [], "structuredContent": {"n": 10**30}}})
+    assert "1e+30" in text(await use(scene, "echo"))
+
+
+async def test_a_flood_of_questions_shows_a_person_five_at_a_time_and_declines_the_rest(scene: Stage) -> None:
+    declined = scene.place / "declined"
+    await connected(scene, questions={"echo": [100, 5, str(declined)]})
+    asked: list[Elicitation] = []
+    answered = asyncio.Event()
+
+    async def person(question: Elicitation) -> ElicitationAnswer:
+        asked.append(question)
+        await answered.wait()
+        return ElicitationAnswer(action="accept", content={"a": "b"})
+
+    call = asyncio.create_task(use(scene, "echo", McpCall(elicit=person)))
+    await scene.until(declined.exists)
+    answered.set()
+    said = text(await call)
+    assert (said.count('"accept"'), said.count('"decline"'), len(asked)) == (5, 95, 5)
+
+
+async def test_a_server_that_connects_and_is_of_no_use_is_stopped(scene: Stage) -> None:
+    scene.add("rogue", rogue(scene.place / "told.json", answers={"tools/list": {"tools": "nope"}, "prompts/list": 5}))
+    scene.servers.begin()
+    await scene.until(lambda: scene.status("rogue") == "failed")
+    worker = scene.folders.worker
+    assert worker is not None
+    await scene.until(lambda: descendants(worker) == [])
+
+
+async def test_a_folder_that_is_not_there_and_a_file_that_is_no_program_are_named(scene: Stage) -> None:
+    scene.add("folder", entry(cwd="/no/such/folder"))
+    scene.add("file", {"command": "/etc/passwd"})
+    scene.servers.begin()
+    await scene.until(lambda: {scene.status("folder"), scene.status("file")} == {"failed"})
+    folder, file = (row["error"] for row in scene.servers.summaries())
+    assert folder == "the folder it is to run in, '/no/such/folder', does not exist"
+    assert file == "the program '/etc/passwd' could not be started: Permission denied"
 
 
 async def test_noise_on_stdout_and_floods_of_stderr_harm_nothing(scene: Stage) -> None:

@@ -69,6 +69,26 @@ async def test_a_search_waits_five_seconds_for_a_silent_server_and_then_names_it
     assert scene.status("silent") == "connecting", "the search ended, the attempt did not"
 
 
+async def test_tools_that_are_known_are_loaded_by_name_without_waiting_for_a_silent_server(
+    scene: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.add("plain", entry("--tools", "20"))
+    scene.add("silent", entry("--silent"))
+    scene.servers.begin()
+    await scene.servers.named("plain").connected()
+    with monkeypatch.context() as patched:
+        clock = Clock(patched)
+        known = asyncio.create_task(searched(scene.offer(), "select:mcp__plain__echo"))
+        await clock.move(0.001)
+        assert "mcp__plain__echo" in known.result()
+        unknown = asyncio.create_task(searched(scene.offer(), "select:mcp__plain__echo,mcp__silent__x"))
+        await clock.move(0)
+        await clock.move(4.999)
+        assert not unknown.done(), "the silent one may have it"
+        await clock.move(0.001)
+        assert unknown.done()
+
+
 async def test_a_search_ends_with_the_last_server_that_connects_and_not_with_the_limit(
     scene: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from assent.extensions.mcp.details import details
+from assent.tools.mcp_tool import McpTool
 from assent.types.blocks import Json
 from assent.types.errors import ToolError
 from assent.types.mcp import McpCall, McpResult, Sample
@@ -157,6 +159,8 @@ async def test_what_a_tool_says_of_itself_is_honoured_within_bounds_and_its_icon
     (always,) = offer.offered()
     assert always.tool == "show", "only the tool that wants to be loaded always is; the others are deferred"
     assert always.max_result_chars == 500_000
+    action = McpTool(always, offer).action(cast("Any", {}), cwd="/")
+    assert not action.read_only, "it says of itself that it only reads, and is asked about like any other"
     shown = await details(scene.servers.named("plain"))
     row = next(each for each in shown["tools"] if each["tool"] == "show")
     assert (row["icon"], row["hints"]) == ("data:image/png;base64,aGVsbG8=", ["readOnlyHint"])

@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import os
 import stat
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import AsyncGenerator
@@ -299,6 +297,26 @@ async def test_a_description_that_is_none_fails_the_sign_in_in_words(scene: Stag
         assert served.clients == {}
 
 
+async def test_a_server_is_probed_only_with_tokens_that_are_there_so_a_slow_sign_in_costs_it_nothing(
+    scene: Stage,
+) -> None:
+    with site(oauth=True, era="modern") as served:
+        await refused(scene, served)
+        served.requests.clear()
+        await signed_in(scene, await scene.servers.named("web").sign_in())
+        await scene.folders.aclose()
+        kept = next((scene.place / "credentials").glob("*.json"))
+        kept.write_text(json.dumps({**json.loads(kept.read_text()), "until": 1.0}))
+        served.expire()
+        scene.folders = scene.make()
+        assert "echo: again" in text(await use(scene, "echo", text="again"))
+        sent = [{name.lower(): value for name, value in headers.items()} for _, _, headers in served.requests]
+        probes = [headers for headers in sent if headers.get("mcp-method") == "server/discover"]
+        assert [probe.get("authorization", "").partition(" ")[0] for probe in probes] == ["Bearer", "Bearer"]
+        assert probes[0]["authorization"] != probes[1]["authorization"], "refreshed before it was probed again"
+        assert scene.servers.summaries()[0]["era"] == "modern"
+
+
 async def test_signing_out_forgets_the_tokens(scene: Stage) -> None:
     with site(oauth=True) as served:
         await refused(scene, served)
@@ -322,38 +340,3 @@ async def test_the_command_for_headers_is_asked_once_more_when_they_are_refused(
         served.wants = "three"
         with pytest.raises(ToolError, match="sign-in"):
             await use(scene, "echo", text="old")
-
-
-class Ring:
-    """A system's keyring, as the `keyring` package gives it."""
-
-    priority = 5
-
-    def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_keyring(self) -> "Ring":
-        return self
-
-    def get_password(self, service: str, name: str) -> str | None:
-        return self.kept.get((service, name))
-
-    def set_password(self, service: str, name: str, value: str) -> None:
-        self.kept[service, name] = value
-
-
-async def test_tokens_lie_in_the_keyring_where_there_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcp.shared.auth import OAuthToken
-
-    from assent.extensions.mcp.worker import sign_in
-
-    ring = Ring()
-    monkeypatch.setitem(sys.modules, "keyring", ring)  # the package at the port; the worker imports it by name
-    monkeypatch.setattr(sign_in, "_found", [])
-    monkeypatch.delenv("ASSENT_MCP_KEYRING", raising=False)
-    credentials = sign_in.StoredTokens("https://example.org/mcp", folder=str(tmp_path))
-    await credentials.set_tokens(OAuthToken(access_token="t-1", token_type="Bearer"))
-    assert "t-1" in next(iter(ring.kept.values()))
-    assert not any(name.endswith(".json") for name in os.listdir(tmp_path))  # noqa: PTH208 -- one look, in a test
-    kept = await sign_in.StoredTokens("https://example.org/mcp", folder=str(tmp_path)).get_tokens()
-    assert kept is not None and kept.access_token == "t-1"

@@ -6,7 +6,8 @@
 FILE holds JSON and is read again for each request: `lists` (the answers to `tools/list`, one after the other, the last
 one again and again), `results` (by tool), `answers` (by method, whole results), `noise` (lines for stdout before all
 else), `stderr` (how many bytes of it), `exit` (end at once with this status), `ask` (by tool: an elicitation to make
-before it answers).
+before it answers), `questions` (by tool: how
+many of them at once, and a file that is made when all but so many are answered).
 """
 
 import json
@@ -34,6 +35,19 @@ def listed(options: dict) -> dict:
     return found if isinstance(found, dict) else {"tools": found}
 
 
+def flooded(count: int, open_ones: int, note: str) -> dict:
+    form = {"type": "object", "properties": {"a": {"type": "string"}}}
+    for number in range(count):
+        params = {"message": f"question {number}", "requestedSchema": form}
+        write({"id": f"flood-{number}", "method": "elicitation/create", "params": params})
+    said = []
+    for number in range(count):
+        if number == count - open_ones:
+            open(note, "w").close()
+        said.append(json.loads(sys.stdin.readline()).get("result") or {})
+    return {"content": [{"type": "text", "text": json.dumps([each.get("action") for each in said])}]}
+
+
 def answer(message: dict) -> dict | None:
     method, params, options = message["method"], message.get("params") or {}, told()
     if method in (options.get("answers") or {}):
@@ -50,6 +64,8 @@ def answer(message: dict) -> dict | None:
             write({"id": f"ask-{message['id']}", "method": "elicitation/create", "params": options["ask"][name]})
             reply = json.loads(sys.stdin.readline())
             return {"content": [{"type": "text", "text": json.dumps(reply.get("result") or reply.get("error"))}]}
+        if name in (options.get("questions") or {}):
+            return flooded(*options["questions"][name])
         if name == "relist":
             write({"method": "notifications/tools/list_changed"})
         return (options.get("results") or {}).get(name, ANSWER)

@@ -56,6 +56,9 @@ class Site:
         self.used: set[str] = set()
         self.revoked = False
         self.refreshes = 0
+        self.slow = threading.Event()  # cleared: whoever refreshes waits until it is set
+        self.slow.set()
+        self.asked = threading.Event()  # set with the first refresh
         self.requests: list[tuple[str, str, Json]] = []  # method, path, headers
         self.streams: dict[str, Queue[Json]] = {}
         self.lock = threading.Lock()
@@ -211,6 +214,8 @@ class Handler(BaseHTTPRequestHandler):
                     self.reply(400, {"error": "invalid_grant"})
                     return
                 site.used.add(given)
+                site.asked.set()
+                site.slow.wait(60)
                 self.reply(200, site.tokens(site.refresh[given]))
                 return
             asked = site.codes.pop(str(fields.get("code")), None)

@@ -169,7 +169,7 @@ def read_entry(
             env=texts.table("env", raw.get("env", {})) if transport == "stdio" else {},
             url=texts.one("url", raw.get("url", "")) if transport != "stdio" else "",
             headers=texts.table("headers", raw.get("headers", {})) if transport != "stdio" else {},
-            headers_helper=str(raw.get("headersHelper", "")) if transport != "stdio" else "",
+            headers_helper=_plain("headersHelper", str(raw.get("headersHelper", ""))) if transport != "stdio" else "",
             oauth=oauth,
             timeout=_timeout(raw.get("timeout")),
             always_load=raw.get("alwaysLoad") is True,
@@ -232,16 +232,23 @@ class _Texts:
                 return match.group(0)
             return found
 
-        return _VARIABLE.sub(value, text)
+        return _plain(where, _VARIABLE.sub(value, text))
 
     def table(self, where: str, values: object) -> dict[str, str]:
         if not isinstance(values, Mapping):
             raise TypeError(f"`{where}` must be an object")
         return {
-            str(key): self.one(f"{where}.{key}", str(value) if isinstance(value, int | float) else value)
+            _plain(where, str(key)): self.one(f"{where}.{key}", str(value) if isinstance(value, int | float) else value)
             for key, value in cast("Json", values).items()
             if value is not None
         }
+
+
+def _plain(where: str, text: str) -> str:
+    """Raises TypeError for what neither a program nor an address takes, wherever it came from."""
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise TypeError(f"`{where}` holds a character that cannot be passed on")
+    return text
 
 
 def _list(value: object) -> list[Any]:
@@ -254,16 +261,18 @@ def _oauth(value: object) -> OAuthOptions:
     if not isinstance(value, Mapping):
         raise TypeError("`oauth` must be an object")
     raw = cast("Json", value)
-    metadata, document = str(raw.get("authServerMetadataUrl", "")), str(raw.get("clientMetadataUrl", ""))
+    metadata, document = (
+        _plain("oauth", str(raw.get(key, ""))) for key in ("authServerMetadataUrl", "clientMetadataUrl")
+    )
     if metadata and not (metadata.startswith("https://") or _LOOPBACK.match(metadata)):
         raise TypeError("`oauth.authServerMetadataUrl` must begin with https://")
     if document and not document.startswith("https://"):
         raise TypeError("`oauth.clientMetadataUrl` must begin with https://")
     port = raw.get("callbackPort", 0)
     return OAuthOptions(
-        client_id=str(raw.get("clientId", "")),
+        client_id=_plain("oauth", str(raw.get("clientId", ""))),
         callback_port=port if isinstance(port, int) and 0 <= port < 65536 else 0,
-        scopes=str(raw.get("scopes", "")),
+        scopes=_plain("oauth", str(raw.get("scopes", ""))),
         metadata_url=metadata,
         client_metadata_url=document,
     )

@@ -78,11 +78,13 @@ class Offer:
     # --- search ------------------------------------------------------------------------------------------------------
 
     async def search(self, query: str, most: int) -> McpFound:
-        connecting = await self._servers.settled(WAIT_SECONDS)
+        exact = query.startswith("select:")
+        wanted = [name.strip() for name in query.removeprefix("select:").split(",") if name.strip()] if exact else []
+        there = exact and self._known().keys() >= set(wanted)  # then nobody has to be waited for
+        connecting = await self._servers.settled(0 if there else WAIT_SECONDS)
         known = self._known()
         missing: list[str] = []
-        if query.startswith("select:"):
-            wanted = [name.strip() for name in query.removeprefix("select:").split(",") if name.strip()]
+        if exact:
             found = [known[name] for name in wanted if name in known]
             missing = [name for name in wanted if name not in known]
         else:

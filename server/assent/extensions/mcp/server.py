@@ -45,6 +45,7 @@ class Server:
         self.status: Status = status
         self.error = ""
         self.stderr = ""
+        self._odd = ""  # about its connection
         self.pending: Pending | None = None
         self.known = around.known.get(config.identity)
         self.tools: tuple[McpToolSpec, ...] = ()
@@ -100,8 +101,8 @@ class Server:
             state["error"] = self.error
         if self.stderr:
             state["stderrTail"] = self.stderr
-        if config.problems:
-            state["problems"] = list(config.problems)
+        if config.problems or self._odd:
+            state["problems"] = [*config.problems, *([f"tokens are kept in a file: {self._odd}"] if self._odd else [])]
         if self.pending is not None:
             state |= {"hash": self.pending.hash, "change": self.pending.text}
         return state
@@ -135,11 +136,13 @@ class Server:
                 prompts = await self._request("list", kind="prompts")
         except WorkerError as error:
             self.stderr = error.stderr or self.stderr
+            await self._close()  # it may have connected, and be of no use
             self._say("needsAuth" if error.kind == "needsAuth" else "failed", str(error))
             raise
         finally:
             self._sign_in = self._pasted = None
         self._since = time.monotonic()
+        self._odd = str(said.get("problem", ""))
         self._accept(said, tools, prompts)
 
     def _accept(self, said: Json, tools: Sequence[Json], prompts: Sequence[Json]) -> None:
@@ -353,12 +356,14 @@ class Server:
         self.abandon()
         self._closed = closed
         self._connecting = None
-        was, self._since = self._since, 0.0
-        if was:
-            try:
+        self._since = 0.0
+        await self._close()
+
+    async def _close(self) -> None:
+        """Whatever there is of a connection, one that is still being made too."""
+        if self._around.pipe.pid is not None:
+            with contextlib.suppress(WorkerError):  # it is gone already
                 await self._around.pipe.request("close", server=self.key)
-            except WorkerError:
-                pass  # it is gone already
 
     def set(self, status: Status, error: str = "", pending: Pending | None = None) -> None:
         self.pending = pending

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+from collections import Counter
 from typing import Any, cast
 
 import anyio
@@ -23,12 +24,14 @@ from anyio.abc import TaskGroup
 
 from assent.extensions.mcp.processes import descendants
 from assent.extensions.mcp.worker.connection import Connection
+from assent.extensions.mcp.worker.encoding import encoded
 from assent.extensions.mcp.worker.failure import Failed
 from assent.extensions.mcp.worker.sign_in import StoredTokens
 from assent.extensions.mcp.worker.trimming import trimmed, trimmed_prompt
 
 Json = dict[str, Any]
 _SUBREAPER = 36
+MOST_QUESTIONS = 5  # of one server at a time; what it asks beyond them is declined
 _LONGEST = 64 * 1024 * 1024
 
 
@@ -39,6 +42,7 @@ class Worker:
         self._scopes: dict[int, anyio.CancelScope] = {}
         self._asks: dict[int, asyncio.Future[Json]] = {}
         self._numbers = itertools.count(1)
+        self._open: Counter[str] = Counter()  # questions of a server that nobody has answered yet
 
     def obey(self, message: Json) -> None:
         match message.get("op"):
@@ -124,12 +128,16 @@ class Worker:
             raise
 
     async def _ask(self, key: str, kind: str, call: int | None, params: Json) -> Json:
+        if kind == "elicit" and self._open[key] >= MOST_QUESTIONS:
+            return {"action": "decline"}
         number = next(self._numbers)
+        self._open[key] += 1
         waiting = self._asks[number] = asyncio.get_running_loop().create_future()
         send({"event": "ask", "ask": number, "server": key, "kind": kind, "call": call, "params": params})
         try:
             return await waiting
         finally:
+            self._open[key] -= 1
             if self._asks.pop(number, None) is not None:
                 send({"event": "withdrawn", "ask": number})
 
@@ -160,7 +168,7 @@ def send(message: Json) -> None:
 
     What is longer than the parent reads would end this process and with it every server: one request fails instead.
     """
-    line = orjson.dumps(message) + b"\n"
+    line = encoded(message) + b"\n"
     if len(line) >= _LONGEST:
         if "id" not in message:
             return

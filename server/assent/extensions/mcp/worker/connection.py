@@ -23,7 +23,7 @@ from mcp.shared.exceptions import MCPError
 from assent.extensions.mcp.worker.failure import Failed
 from assent.extensions.mcp.worker.listing import Listing
 from assent.extensions.mcp.worker.sign_in import SignIn, StoredTokens, stored_auth
-from assent.extensions.mcp.worker.stdio import ServerLog, StdioServer
+from assent.extensions.mcp.worker.stdio import ServerLog, StdioServer, not_started
 from assent.extensions.mcp.worker.tasks import ServerTasks, call_as_task, report
 from assent.extensions.mcp.worker.trimming import introduced
 from assent.extensions.mcp.worker.web import WebRefusal, WithoutSignIn, helper_headers, http_client
@@ -62,6 +62,7 @@ class Connection:
         self._wake = anyio.Event()
         self._server: StdioServer | None = None
         self._refused = WebRefusal()
+        self._credentials: StoredTokens | None = None
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -102,6 +103,7 @@ class Connection:
             "version": client.protocol_version,
             "capabilities": capabilities,
             "instructions": (client.instructions or "")[:LONGEST_INSTRUCTIONS],
+            "problem": self._credentials.problem if self._credentials is not None else "",
             "serverInfo": introduced(info.model_dump(by_alias=True, mode="json", exclude_none=True) if info else {}),
         }
 
@@ -208,11 +210,13 @@ class Connection:
             headers |= await renew()
         if any(name.lower() == "authorization" for name in headers):
             return headers, WithoutSignIn(self._refused, renew)
-        credentials = StoredTokens(config["url"], folder=config["credentials"], client_id=config["oauth"]["clientId"])
+        self._credentials = credentials = StoredTokens(
+            config["url"], folder=config["credentials"], client_id=config["oauth"]["clientId"], say=self.log.add
+        )
         if config.get("signIn"):
             sign_in = SignIn(config, credentials, show=self._show_sign_in)
             await stack.enter_async_context(sign_in.listening())
-            return headers, sign_in.auth()
+            return headers, await sign_in.auth(headers)
         return headers, await stored_auth(config, credentials, self._refused) or WithoutSignIn(self._refused, renew)
 
     async def _helped(self) -> dict[str, str]:
@@ -415,7 +419,8 @@ class Connection:
         if isinstance(inner, Failed):
             return inner
         if self._refused.needs_auth:
-            return Failed("the server wants you to sign in", "needsAuth")
+            locked = self._credentials.problem if self._credentials is not None else ""
+            return Failed("the server wants you to sign in" + (f" ({locked})" if locked else ""), "needsAuth")
         if self._refused.ended:
             self._failure = Failed("the server ended our session", "ended")
             self._scope.cancel()
@@ -423,8 +428,8 @@ class Connection:
         if self._refused.more:
             words, self._refused.more = self._refused.more, ""
             return Failed(words, "needsMore" if self._refused.can_grant else "failed")
-        if isinstance(inner, FileNotFoundError):
-            return Failed(f"the program {self.config.get('command')!r} was not found")
+        if self._server is not None and isinstance(inner, OSError):
+            return Failed(not_started(inner, self.config))
         if isinstance(inner, MCPError):
             if not self._ready.is_set() and self._server is not None and self._server.ended.is_set():
                 return Failed(self._server.problem or self._exit_words(self._server))

@@ -3,12 +3,14 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+import anyio.to_thread
 import mcp_types as types
-import orjson
 from mcp.client.client import Client
 from mcp.client.session import ClientSession
 
+from assent.extensions.mcp.worker.encoding import encoded
 from assent.extensions.mcp.worker.failure import Failed
+from assent.extensions.mcp.worker.schemas import mended
 from assent.extensions.mcp.worker.stdio import ServerLog
 
 Json = dict[str, Any]
@@ -55,14 +57,25 @@ class Listing:
                 page = await self._guarded(self._lenient_page(session, cursor), _SECONDS)
             if kind == "tools":
                 self._note_tasks(page.tools, first=cursor is None)
-            for item in getattr(page, field):
-                kept.add(item.model_dump(by_alias=True, mode="json", exclude_none=True))
+            items = [item.model_dump(by_alias=True, mode="json", exclude_none=True) for item in getattr(page, field)]
+            if kind == "tools":
+                await anyio.to_thread.run_sync(self._mend, items)
+            for item in items:
+                kept.add(item)
             cursor = page.next_cursor
             if cursor is None or cursor in seen or kept.full:
                 break
             seen.add(cursor)
         kept.report()
         return kept.items
+
+    def _mend(self, tools: list[Json]) -> None:
+        for tool in tools[:MOST_ITEMS]:
+            if len(encoded(schema := tool["inputSchema"])) > LARGEST_ITEM:
+                continue  # it is left out
+            if (better := mended(schema)) is not schema:
+                tool["inputSchema"] = better
+                self._log.add(f"[assent] parts of what {tool['name']} takes were left out: they are no JSON schema")
 
     def _note_tasks(self, tools: list[types.Tool], *, first: bool) -> None:
         if first:
@@ -108,7 +121,7 @@ class _Kept:
         description = item.get("description")
         if isinstance(description, str):
             item["description"] = description[:LONGEST_DESCRIPTION]
-        size = len(orjson.dumps(item))
+        size = len(encoded(item))
         if self.full or size > LARGEST_ITEM:
             self._left_out += 1
             return

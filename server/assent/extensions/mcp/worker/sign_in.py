@@ -1,25 +1,20 @@
-"""OAuth sign-in to a server: where tokens are kept, one refresh at a time across processes, and the redirect.
+"""OAuth sign-in to a server: one refresh at a time across processes, and the redirect.
 
 The protocol itself (RFC 9728 and 8414 discovery, PKCE, resource, registration, the issuer check, step-up) is the SDK's.
-Tokens lie in the system's keyring where there is one, else in a file that only the user can read.
+`tokens.py` keeps what it gives us.
 """
 
 import asyncio
 import contextlib
-import fcntl
-import hashlib
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from importlib import import_module
-from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
-import anyio.to_thread
 import httpx2
 import orjson
 from mcp.client.auth import OAuthClientProvider
@@ -39,11 +34,13 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from assent.extensions.mcp.worker.web import WebRefusal
+from assent.extensions.mcp.worker.tokens import TokenPlace
+from assent.extensions.mcp.worker.web import WebRefusal, http_client
 
 Json = dict[str, Any]
-_SERVICE = "assent-mcp"
 _DISCOVERY = re.compile(r"/\.well-known/(?:oauth-protected-resource|oauth-authorization-server|openid-configuration)")
+_REFRESH_SECONDS = 60.0
+_KNOCK = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
 _PAGE = b"<!doctype html><meta charset=utf-8><title>Assent</title><p>You are signed in. You can close this page."
 _NO_PAGE = b"<!doctype html><meta charset=utf-8><title>Assent</title><p>This sign-in was not expected or was refused."
 
@@ -52,44 +49,21 @@ class NeedsSignIn(Exception):
     pass
 
 
-class StoredTokens:
+class StoredTokens(TokenPlace):
     """What is stored for one server address. Implements the SDK's TokenStorage."""
 
-    def __init__(self, url: str, *, folder: str, client_id: str = "") -> None:
-        self.key = hashlib.sha256(url.encode()).hexdigest()[:32]
-        self._file = Path(folder) / f"{self.key}.json"
+    def __init__(
+        self, url: str, *, folder: str, client_id: str = "", say: Callable[[str], None] = lambda _words: None
+    ) -> None:
+        super().__init__(url, folder=folder, say=say)
         self._client_id = client_id
         self._secret = os.environ.get("MCP_CLIENT_SECRET") if client_id else None
 
-    @asynccontextmanager
-    async def refreshing(self) -> AsyncGenerator[None, None]:
-        """Held by one process of this user at a time: two refreshes at once would revoke the tokens."""
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            await anyio.to_thread.run_sync(fcntl.flock, fd, fcntl.LOCK_EX, abandon_on_cancel=True)
-            yield
-        finally:
-            os.close(fd)
-
-    async def load(self) -> Json:
-        return await anyio.to_thread.run_sync(self._load)
-
-    async def store(self, **changes: Any) -> None:
-        def change() -> None:
-            values = self._load()
-            values.update(changes)
-            self._save(values)
-
-        await anyio.to_thread.run_sync(change)
-
-    async def forget(self) -> None:
-        nothing: Json = {}
-        await anyio.to_thread.run_sync(self._save, nothing)
-
     async def get_tokens(self) -> OAuthToken | None:
         tokens = (await self.load()).get("tokens")
-        return OAuthToken.model_validate(tokens) if tokens else None
+        with contextlib.suppress(ValueError):  # someone else wrote there: as if we had none
+            return OAuthToken.model_validate(tokens) if tokens else None
+        return None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         until = time.time() + tokens.expires_in if tokens.expires_in else None
@@ -102,49 +76,12 @@ class StoredTokens:
             if self._secret:
                 known |= {"client_secret": self._secret, "token_endpoint_auth_method": "client_secret_post"}
             return OAuthClientInformationFull.model_validate(known)
-        return OAuthClientInformationFull.model_validate(stored) if stored else None
+        with contextlib.suppress(ValueError):
+            return OAuthClientInformationFull.model_validate(stored) if stored else None
+        return None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         await self.store(client=client_info.model_dump(mode="json", exclude_none=True))
-
-    def _load(self) -> Json:
-        with contextlib.suppress(Exception):
-            text = _keyring().get_password(_SERVICE, self.key) if _keyring() is not None else None
-            if text:
-                return cast("Json", orjson.loads(text))
-        with contextlib.suppress(OSError, ValueError):
-            return cast("Json", orjson.loads(self._file.read_bytes()))
-        return {}
-
-    def _save(self, values: Json) -> None:
-        data = orjson.dumps(values)
-        with contextlib.suppress(Exception):
-            if _keyring() is not None:
-                _keyring().set_password(_SERVICE, self.key, data.decode())
-                return
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside = self._file.with_suffix(f".{os.getpid()}")
-        with contextlib.suppress(FileNotFoundError):
-            beside.unlink()
-        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-        beside.replace(self._file)
-
-
-_found: list[Any] = []
-
-
-def _keyring() -> Any:
-    """The system's keyring, or None: not installed, none running, or switched off with ASSENT_MCP_KEYRING=off."""
-    if not _found:
-        chosen: Any = None
-        if os.environ.get("ASSENT_MCP_KEYRING") != "off":
-            with contextlib.suppress(Exception):
-                backend: Any = import_module("keyring").get_keyring()  # an extra
-                chosen = backend if getattr(backend, "priority", 0) > 0.5 else None  # the plain-text ones are below
-        _found.append(chosen)
-    return _found[0]
 
 
 class Provider(OAuthClientProvider):
@@ -196,15 +133,7 @@ class Provider(OAuthClientProvider):
             )
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        if not self._initialized:
-            await self._initialize()
-        if not self.context.is_token_valid() and self.context.can_refresh_token():
-            async with self.credentials.refreshing():
-                await self._initialize()  # another process may have refreshed while we waited
-                if not self.context.is_token_valid() and self.context.can_refresh_token():
-                    response = yield await self._refresh_token()
-                    if not await self._handle_refresh_response(response):
-                        self._initialized = False
+        await self.fresh()
         flow = super()._auth_flow(request)
         described: httpx2.Response | None = None
         try:
@@ -225,6 +154,25 @@ class Provider(OAuthClientProvider):
             return
         finally:
             await flow.aclose()
+
+    async def fresh(self) -> None:
+        """Load what is stored, and refresh it when it has ended; another process may do that while we wait."""
+        if not self._initialized:
+            await self._initialize()
+        if not self.context.is_token_valid() and self.context.can_refresh_token():
+            async with self.credentials.alone(".lock"):
+                await self._initialize()  # another process may have refreshed while we waited
+                if not self.context.is_token_valid() and self.context.can_refresh_token():
+                    await self._refreshed()
+
+    async def _refreshed(self) -> None:
+        """Not by way of the request that needs it: when that is given up half-way, the tokens that the server has just
+        issued would be lost, and using the old one again would revoke them all."""
+        with anyio.CancelScope(shield=True):
+            async with http_client({}, None, WebRefusal()) as client:
+                with anyio.move_on_after(_REFRESH_SECONDS):
+                    response = await client.send(await self._refresh_token())
+                    self._initialized = await self._handle_refresh_response(response)
 
     async def _stepped_up(self, answer: httpx2.Response, refused: WebRefusal) -> None:
         """A call needs rights that our tokens lack. Who was asked for them once, in vain, is not asked again."""
@@ -297,6 +245,7 @@ async def stored_auth(config: Json, credentials: StoredTokens, refused: WebRefus
 
     provider = _provider(config, credentials, "http://127.0.0.1/callback", show, wait)
     provider.refused = refused
+    await provider.fresh()  # before the server is probed, which has little time
     return provider
 
 
@@ -330,8 +279,13 @@ class SignIn:
             if self._shown is not None:
                 self._shown.cancel()
 
-    def auth(self) -> Provider:
-        return _provider(self._config, self._credentials, self._redirect, self._open, self._wait)
+    async def auth(self, headers: Mapping[str, str]) -> Provider:
+        """With a request of our own, which only the sign-in is for: the first one to a server is a probe, which has
+        little time, and a slow authorization server would make it fail."""
+        provider = _provider(self._config, self._credentials, self._redirect, self._open, self._wait)
+        url, method = self._config["url"], "GET" if self._config["transport"] == "sse" else "POST"
+        async with http_client(headers, provider, WebRefusal()) as client, client.stream(method, url, json=_KNOCK):
+            return provider
 
     async def _registered_port(self) -> int:
         """The port of an earlier registration: some authorization servers compare the whole address."""

@@ -13,6 +13,7 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 import mcp_types as types
@@ -124,6 +125,15 @@ class StdioServer:
         assert process.stderr is not None
         while data := await process.stderr.read(65536):
             self._log.add(data[-16384:].decode("utf-8", "replace"))
+
+
+def not_started(error: OSError, config: Mapping[str, Any]) -> str:
+    """Why the program could not be started, in words."""
+    if not os.path.isdir(config["cwd"]):  # noqa: PTH112 -- one look
+        return f"the folder it is to run in, {config['cwd']!r}, does not exist"
+    if isinstance(error, FileNotFoundError):
+        return f"the program {config['command']!r} was not found"
+    return f"the program {config['command']!r} could not be started: {error.strerror}"
 
 
 def _parsed(line: bytes, log: ServerLog) -> SessionMessage | Exception:
