@@ -98,7 +98,12 @@ def test_nothing_of_the_project_is_read_before_initialize_is_answered(tmp_path: 
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("---\nname: x\ndescription: d\n---\nx\n")
     params = {"rootUri": tmp_path.as_uri(), "workspaceFolders": [{"uri": tmp_path.as_uri(), "name": "w"}]}
-    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}, **params}}
+    request: dict[str, Any] = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"capabilities": {}, **params},
+    }
     program = "import assent.cli.main, assent.cli.serve; assent.cli.serve.open_wire()"
     with opened_files(tmp_path) as read:
         ran = subprocess.run(
