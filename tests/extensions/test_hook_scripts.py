@@ -61,6 +61,11 @@ def test_a_byte_order_mark_before_an_answer_changes_nothing() -> None:
     assert answers.from_server("PreToolUse", f"\ufeff{answer}").decision == "deny"
 
 
+def test_half_a_character_in_an_answer_does_not_undo_it() -> None:
+    outcome = answers.from_process("PreToolUse", 0, r'{"decision": "block", "reason": "\ud83d.txt is odd"}', "")
+    assert (outcome.decision, outcome.text) == ("deny", "\ufffd.txt is odd")
+
+
 def test_a_call_that_is_deferred_waits_as_it_is() -> None:
     own = {"hookEventName": "PreToolUse", "permissionDecision": "defer", "updatedInput": {"command": "ls"}}
     outcome = answers.from_json("PreToolUse", {"hookSpecificOutput": {**own, "additionalContext": "c"}})
@@ -174,6 +179,7 @@ class Talk:
         self.person = Person()
         self.hooks: Json = {}
         self.allow = ["Bash", "Edit", "Write"]
+        self.settings: Json = {}
         self.results: list[Json] = []
         self.title = ""
         api.otherwise(self._model)
@@ -191,7 +197,7 @@ class Talk:
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
     async def say(self, *prompts: str, then: Callable[[App, str], Any] | None = None) -> None:
-        settings = {"hooks": self.hooks, "permissions": {"allow": self.allow}}
+        settings = {"hooks": self.hooks, "permissions": {"allow": self.allow}, **self.settings}
         async with headless(Options(interactive=True, settings=settings)) as app:
             call = Call(front=self.person)
             session = (await app.sessions.request("assent/session/new", {"cwd": str(self.cwd)}, call))["sessionId"]
@@ -355,3 +361,10 @@ async def test_the_if_rule_holds_for_the_commands_that_it_holds_for_elsewhere(ta
             assert covers("Edit(*.ts)", "Edit", {"file_path": str(talk.cwd / path)}, str(talk.cwd)) is runs
 
     await talk.say(then=judged)
+
+
+async def test_hooks_run_outside_the_fence_that_commands_run_in(talk: Talk) -> None:
+    talk.settings = {"sandbox": {"scope": "all"}}
+    talk.hook("PreToolUse", f"touch {talk.root}/outside")
+    await talk.say(called("Bash", command="true"))
+    assert (talk.root / "outside").exists()

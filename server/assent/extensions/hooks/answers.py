@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-import orjson
-
 from assent.extensions.hooks import terminal_sequences
+from assent.text import lenient_json
 from assent.types.blocks import Json
 from assent.types.hooks import HookEvent, HookOutcome, PermissionDecision
 
@@ -200,8 +199,8 @@ def _object(text: str) -> tuple[Json | None, str]:
     if not text.startswith("{"):
         return None, ""
     try:
-        value: Any = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
+        value: Any = lenient_json.loads(text.encode())
+    except (ValueError, RecursionError) as error:
         return None, f"printed JSON that does not parse: {error}"
     return (cast("Json", value), "") if isinstance(value, dict) else (None, "")
 
