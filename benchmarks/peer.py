@@ -27,8 +27,15 @@ def settle(pid: int) -> None:
 
 class Peer:
     def __init__(
-        self, command: list[str], env: dict[str, str], *, settings: Json | None = None, home: str | None = None
+        self,
+        command: list[str],
+        env: dict[str, str],
+        *,
+        settings: Json | None = None,
+        home: str | None = None,
+        stdout: int = subprocess.PIPE,
     ) -> None:
+        """`stdout` is a descriptor where nothing of what the server says is to be read."""
         home = home or tempfile.mkdtemp(prefix="assent-bench-")
         if settings is not None:
             Path(home, "assent").mkdir(exist_ok=True)
@@ -38,11 +45,11 @@ class Peer:
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.DEVNULL,
             env={**kept, **homes, **env},
         )
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
         self._in, self._out = self.process.stdin, self.process.stdout
         self._id = 0
         self._buffer = b""
@@ -54,11 +61,14 @@ class Peer:
         return self.request("assent/session/new", {})["sessionId"]
 
     def initialize(self, *, rate: int = 0, folder: Path | None = None) -> None:
+        self._answer_to(self.send_initialize(rate=rate, folder=folder))
+        self.notify("initialized", {})
+
+    def send_initialize(self, *, rate: int = 0, folder: Path | None = None) -> int:
         root = (folder or Path(self.home)).as_uri()
         options = {"assent": {"client": {"partials": True}, "maxEventRate": rate}}
         params = {"processId": None, "rootUri": root, "capabilities": {}, "initializationOptions": options}
-        self.request("initialize", {**params, "workspaceFolders": [{"uri": root, "name": "w"}]})
-        self.notify("initialized", {})
+        return self._send("initialize", {**params, "workspaceFolders": [{"uri": root, "name": "w"}]})
 
     def turn(
         self,
@@ -83,7 +93,9 @@ class Peer:
                 return
 
     def request(self, method: str, params: Json) -> Any:
-        number = self._send(method, params)
+        return self._answer_to(self._send(method, params))
+
+    def _answer_to(self, number: int) -> Any:
         while True:
             message = self._read()
             if message.get("id") == number and "method" not in message:
@@ -133,6 +145,7 @@ class Peer:
         return json.loads(body)
 
     def _fill(self) -> None:
+        assert self._out is not None
         chunk = os.read(self._out.fileno(), 65536)
         if not chunk:
             raise RuntimeError("the server ended")

@@ -69,8 +69,8 @@ async def test_stop_hooks_never_run_on_an_error_and_stop_failure_hooks_do() -> N
             while not witness.calls:
                 await anyio.lowlevel.checkpoint()
         assert witness.events == ["StopFailure"]
-        data = {"error": "permission_error", "error_details": "no", "last_assistant_message": ""}
-        assert witness.calls[0].data == data and witness.calls[0].subject == "permission_error"
+        data = {"error": "authentication_failed", "error_details": "no", "last_assistant_message": ""}
+        assert witness.calls[0].data == data and witness.calls[0].subject == "authentication_failed"
 
 
 async def test_a_hook_that_crashes_or_hangs_is_shown_and_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:

@@ -249,3 +249,14 @@ def test_an_agent_in_a_folder_of_a_plugin_has_that_folder_in_its_name(place: Gro
     )
     names = {agent.name for agent in place.load().agents if agent.origin.scope == "plugin"}
     assert names == {"tools:top", "tools:review:security"}
+
+
+def test_bytes_that_are_no_text_and_hooks_of_a_wrong_shape_are_told_with_their_line(place: Ground) -> None:
+    odd = place.write(".claude/commands/odd.md", "---\ndescription: d\n---\nfirst\n")
+    odd.write_bytes(odd.read_bytes() + b"second \xff\xfe\n")
+    shaped = place.write(".claude/skills/s/SKILL.md", "---\nname: s\ndescription: d\nhooks: [1, 2]\n---\nx")
+    catalogue = place.load()
+    assert [command.name for command in catalogue.commands] == ["odd"]
+    assert [(skill.name, skill.hooks) for skill in catalogue.skills] == [("s", {})]
+    told = {(notice.file, notice.line): notice.text.split(" ")[0] for notice in catalogue.notices}
+    assert told == {(str(odd), 5): "is", (str(shaped), 4): "hooks"}

@@ -23,7 +23,6 @@ CASES: list[tuple[str, str, Value]] = [
     ("a folded block is one line", "key: >-\n  one\n  two", "one two"),
     ("a quoted text keeps its number sign", 'key: "a # b"', "a # b"),
     ("a comment is left out", "key: a # b", "a"),
-    ("a quotation mark that is never closed", 'key: "so he said', '"so he said'),
     ("a quotation that goes on is a text", 'key: "a" and more', '"a" and more'),
     ("an escaped character", r'key: "a\tbé"', "a\tbé"),
     ("continuation lines", "key: one\n  two: three\n  four", "one two: three four"),
@@ -99,3 +98,24 @@ def test_patterns_are_divided_outside_of_braces() -> None:
 @pytest.mark.timeout(300)
 def test_hostile_headers_end_in_little_work(header: str) -> None:
     assert read(f"---\n{header}\n---\nbody").body == "body"
+
+
+@pytest.mark.parametrize(
+    ("header", "mark", "value"),
+    [
+        ('name: a\nx: "never closed\nlast: b', '"', '"never closed'),
+        ("name: a\nx: 'tis\nlast: b", "'", "'tis"),
+        ("name: a\nx: [Bash(git:*), Read\nlast: b", "[", "[Bash(git:*), Read"),
+        ("name: a\nx: {b: c\nlast: b", "{", "{b: c"),
+    ],
+)
+def test_what_is_never_closed_is_told_with_its_line_and_taken_as_text(header: str, mark: str, value: str) -> None:
+    found = read(f"---\n{header}\n---\nbody")
+    assert found.fields == {"name": "a", "x": value, "last": "b"}
+    words = f"`{mark}` is never closed; the value is taken as plain text"
+    assert [(each.line, each.text) for each in found.complaints] == [(3, words)]
+
+
+def test_brackets_that_are_words_are_not_complained_of() -> None:
+    found = read("---\nargument-hint: [file] [message]\nx: [a,\n  b]\ny: 'it''s'\n---\nbody")
+    assert found.complaints == ()

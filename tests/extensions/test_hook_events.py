@@ -30,9 +30,6 @@ from fakeapi import Answer, FakeApi, Reply, Request, failure, text, tool
 
 PLAIN_SERVER = Path(__file__).parent.parent / "support" / "mcpserver" / "plain.py"
 COMMON = {"session_id", "transcript_path", "cwd", "hook_event_name", "permission_mode"}
-ELSEWHERE = {"TaskCreated", "TaskCompleted", "TeammateIdle", "WorktreeCreate", "WorktreeRemove"}
-"""Shown with agents, tasks and worktrees themselves."""
-
 FIELDS: dict[HookEvent, set[str]] = {
     "SessionStart": {"source", "model"},
     "Setup": {"trigger"},
@@ -72,6 +69,11 @@ FIELDS: dict[HookEvent, set[str]] = {
         *("old_model", "new_model", "context_tokens", "prompt_cache_warm", "estimated_cache_write_usd", "pricing"),
     },
     "PostModelSwitch": {"old_model", "new_model", "context_tokens", "pricing"},
+    "TaskCreated": {"task_id", "task_subject", "task_description", "teammate_name"},
+    "TaskCompleted": {"task_id", "task_subject", "task_description", "teammate_name"},
+    "TeammateIdle": {"teammate_name"},
+    "WorktreeCreate": {"name"},
+    "WorktreeRemove": {"worktree_path"},
 }
 MATCHERS: dict[HookEvent, str] = {"FileChanged": "watched.txt", "SubagentStop": "general-purpose"}
 KINDS = (*TYPES, "in-process")
@@ -97,7 +99,7 @@ class Heard:
 
 
 def test_the_table_knows_every_event() -> None:
-    assert {*FIELDS, *ELSEWHERE} == set(EVENTS)
+    assert set(FIELDS) == set(EVENTS)
 
 
 @pytest.mark.parametrize(("event", "kind"), PAIRS)
@@ -136,6 +138,15 @@ def test_what_the_events_say_is_what_happened(heard: Heard) -> None:
     assert got["ElicitationResult"][0]["action"] == "accept"
     assert got["PreModelSwitch"][0]["new_model"] == "claude-haiku-4-5"
     assert got["PreModelSwitch"][0]["pricing"]["input"] > 0
+    assert got["TaskCreated"][0]["task_subject"] == got["TaskCompleted"][0]["task_subject"] == "mend it"
+    assert got["WorktreeCreate"][0]["name"] == "apart"
+    assert got["WorktreeRemove"][0]["worktree_path"].endswith("/other")
+    nested = next(each for each in got["InstructionsLoaded"] if each["load_reason"] == "nested_traversal")
+    assert nested["file_path"].endswith("/sub/AGENTS.md") and nested["trigger_file_path"].endswith("/sub/a.css")
+    matched = next(each for each in got["InstructionsLoaded"] if each["load_reason"] == "path_glob_match")
+    assert matched["globs"] == ["*.css"] and matched["trigger_file_path"].endswith("/sub/a.css")
+    included = next(each for each in got["InstructionsLoaded"] if each["load_reason"] == "include")
+    assert included["file_path"].endswith("/more.md") and included["parent_file_path"].endswith("/CLAUDE.md")
 
 
 def test_every_run_is_in_the_log_with_its_time_and_source(heard: Heard) -> None:
@@ -169,10 +180,16 @@ async def _conversation(root: Path, url: str, found: Heard, patch: pytest.Monkey
     for folder in (home / ".config/assent", home / ".claude/commands", cwd / "sub", root / "other"):
         folder.mkdir(parents=True)
     (home / ".claude/commands/greet.md").write_text("Greet $ARGUMENTS")
-    (cwd / "CLAUDE.md").write_text("Be brief.")
+    (cwd / "CLAUDE.md").write_text("Be brief. See @more.md")
+    (cwd / "more.md").write_text("Use tabs.")
+    (cwd / "sub/AGENTS.md").write_text("Use spaces here.")
+    (cwd / "sub/a.css").write_text("a {}")
+    (cwd / ".claude/rules").mkdir(parents=True)
+    (cwd / ".claude/rules/css.md").write_text("---\npaths: '*.css'\n---\nUse variables.")
     script = root / "note.py"
     script.write_text(
         f"import json, sys\ngiven = json.load(sys.stdin)\nopen({str(given)!r}, 'a').write(json.dumps(given) + '\\n')\n"
+        f"if given['hook_event_name'] == 'WorktreeCreate': print({str(root / 'other')!r})\n"
     )
     handlers: dict[str, Json] = {
         "command": {"command": sys.executable, "args": ["-I", "-S", str(script)]},
@@ -186,7 +203,9 @@ async def _conversation(root: Path, url: str, found: Heard, patch: pytest.Monkey
         event: [
             {
                 "matcher": MATCHERS.get(event, ""),
-                "hooks": [{"type": kind, **handlers[kind], **patience} for kind in TYPES if allowed(event, kind)],
+                "hooks": [
+                    {"type": kind, **handlers[kind], **patience} for kind in reversed(TYPES) if allowed(event, kind)
+                ],
             }
         ]
         for event in FIELDS
@@ -238,7 +257,7 @@ async def _talk(app: App, cwd: Path, other: Path, file: Path, settings: Json) ->
                     return
                 await asyncio.sleep(0.02)
 
-    def call(name: str, **given: Any) -> str:
+    def call(name: str, /, **given: Any) -> str:
         return f"CALL {json.dumps([name, given])}"
 
     await say("/greet world")
@@ -254,6 +273,7 @@ async def _talk(app: App, cwd: Path, other: Path, file: Path, settings: Json) ->
     await say("/compact")
     await request("assent/session/configure", {"sessionId": session_id, "model": "claude-haiku-4-5"})
     await logged("PostModelSwitch")
+    await say(call("Read", file_path=str(cwd / "sub" / "a.css")))
     await say(call("Bash", command="cd sub"))
     await logged("CwdChanged")
     await say(f"/add-dir {other}")
@@ -262,6 +282,10 @@ async def _talk(app: App, cwd: Path, other: Path, file: Path, settings: Json) ->
     await logged("FileChanged")
     await asyncio.to_thread(file.write_text, json.dumps({**settings, "maxTurns": 40}))
     await logged("ConfigChange")
+    await say(call("TaskCreate", subject="mend it", description="all of it"))
+    await say(call("TaskUpdate", taskId="1", status="completed"))
+    await say(call("EnterWorktree", name="apart"))
+    await say(call("ExitWorktree", remove=True))
     await say("FAIL")
     await logged("StopFailure")
     await say("/clear")

@@ -497,3 +497,33 @@ def test_what_a_plugin_would_run_is_told_whole_before_it_is_accepted(store: Plug
         "skill tools:quiet runs touch here",
         "skill tools:quiet allows Bash(make:*) while it is in use",
     ]
+
+
+HOOKS = """\
+{"description": "d", "hooks": {
+  "stop": [
+    {"hooks": [{"type": "command", "command": "one"}]},
+    "two",
+    {"hooks": [{"type": "command", "command": "three"}]}],
+  "Sometimes": [{"hooks": []}],
+  "PreToolUse": {"matcher": "Bash"}
+}}
+"""
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_hooks_of_a_plugin_have_their_lines_and_those_that_mean_nothing_are_named(
+    store: Plugins, tmp_path: Path, inline: bool
+) -> None:
+    root = made(tmp_path / "p", {"name": "p"})
+    file = root / (".claude-plugin/plugin.json" if inline else "hooks/hooks.json")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('{"name": "p", "hooks": ' + HOOKS + "}" if inline else HOOKS)
+    plugin = read_plugin(str(root))
+    assert {event: len(entries) for event, entries in plugin.hooks.items()} == {"Stop": 2}
+    assert (plugin.hooks_file, plugin.hook_lines) == (str(file), {"Stop[0]": 3, "Stop[1]": 5})
+    assert plugin.problems == (
+        f"{file}:4: hooks.stop[1] must be an object",
+        f"{file}:7: hooks.PreToolUse must be a list of hooks",
+    )
+    assert plugin.ignored == (f"{file}:6: hooks.Sometimes is ignored: there is no such event here",)

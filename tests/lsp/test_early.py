@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assent.lsp.capabilities import initialize_result, position_encoding
 from assent.lsp.early import Opening, answer_initialize
+from opened_files import opened_files
 
 REQUEST: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"capabilities": {}}}
 
@@ -89,3 +91,23 @@ def test_the_early_answer_imports_nothing_but_the_standard_library() -> None:
     ran = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, timeout=60, check=True)
     loaded = {name.split(".")[0] for name in ran.stdout.split()}
     assert loaded & {"asyncio", "anyio", "argparse", "dataclasses", "msgspec", "orjson", "pygls", "lsprotocol"} == set()
+
+
+def test_nothing_of_the_project_is_read_before_initialize_is_answered(tmp_path: Path) -> None:
+    for name in (".claude/skills/s/SKILL.md", ".claude/commands/c.md", ".claude/agents/a.md", "AGENTS.md", ".mcp.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("---\nname: x\ndescription: d\n---\nx\n")
+    params = {"rootUri": tmp_path.as_uri(), "workspaceFolders": [{"uri": tmp_path.as_uri(), "name": "w"}]}
+    request: dict[str, Any] = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"capabilities": {}, **params},
+    }
+    program = "import assent.cli.main, assent.cli.serve; assent.cli.serve.open_wire()"
+    with opened_files(tmp_path) as read:
+        ran = subprocess.run(
+            [sys.executable, "-I", "-c", program], input=frame(request), cwd=tmp_path, capture_output=True, timeout=60
+        )
+    assert b'"capabilities"' in ran.stdout
+    assert read == set()

@@ -268,3 +268,16 @@ async def test_a_skill_further_down_is_loaded_as_it_is_now_and_only_while_the_fo
             change(app, place.project, skill)
             await said(app, session, "three")
     assert expected in str(api.calls[-1].body["messages"][-1])
+
+
+async def test_a_skill_for_certain_files_is_offered_once_such_a_file_was_read(  # X
+    place: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = "name: styles\ndescription: Blue styles.\npaths: ['*.css']"
+    place.write("~/.claude/skills/styles/SKILL.md", f"---\n{header}\n---\nUse blue.")
+    touched = [place.write(name, "1\n") for name in ("a.py", "web/b.css")]
+    answers = [each for path in touched for each in (tool("Read", file_path=str(path)), text("ok"))]
+    bodies, notices = await asked(place, monkeypatch, "one", "two", "three", answers=answers)
+    offered = ["styles: Blue styles." in str(body) for body in bodies]
+    assert offered[:3] == [False] * 3  # up to the call that reads the style sheet
+    assert offered[-1] and notices == []

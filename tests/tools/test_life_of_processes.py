@@ -159,3 +159,25 @@ async def test_file_descriptors_do_not_leak(box: Toolbox) -> None:
     assert _descriptors() <= before + 1
     output = await box.text("Bash", command="ls /proc/self/fd | tr '\\n' ' '")
     assert output.split() == ["0", "1", "2", "3"], "a child gets no descriptor of ours; the last is its own listing"
+
+
+@pytest.mark.parametrize(
+    ("argv", "env"),
+    [
+        (["/bin/echo", "a\0b"], {}),
+        (["/bin/echo"], {"A": "\0"}),
+        (["/bin/echo"], {"A=B": "x"}),
+        (["/bin/echo"], {"": "x"}),
+    ],
+)
+async def test_a_program_that_can_never_start_is_told_and_harms_no_other(argv: list[str], env: dict[str, str]) -> None:
+    keeper = Keeper()
+    try:
+        other = await keeper.start(["sleep", "1000"], cwd="/", env={"PATH": os.defpath})
+        wrong = await keeper.start(argv, cwd="/", env={"PATH": os.defpath, **env})
+        with anyio.fail_after(120):
+            await wrong.ended.wait()
+        assert wrong.error and "session" not in wrong.error
+        assert not other.ended.is_set()
+    finally:
+        await keeper.close()

@@ -97,7 +97,7 @@ async def surface(
         await tools.withdraw(ENDED)
         await turn.answer_calls(tools.results())
     await turn.publish(turn.error_message(text, failure.kind if failure else reason))
-    if reason in ("model_error", "prompt_too_long", "image_error"):
+    if reason in ("model_error", "prompt_too_long", "image_error", "max_output_tokens_exhausted"):
         turn.stop_failed(text, failure.kind if failure else reason)
     return TurnEnd(reason=reason, error=text)
 

@@ -6,6 +6,7 @@ token budget. Each check may continue the turn.
 
 from assent.engine.answer import ModelAnswer
 from assent.engine.budget import Continuation, check_token_budget
+from assent.engine.hook_facts import background_tasks
 from assent.engine.state import State, Step, TurnEnd
 from assent.engine.turn import Turn
 from assent.storage.agent_logs import AgentLog
@@ -50,7 +51,9 @@ async def stop_hooks(turn: Turn, state: State) -> Step | None:
     data: Json = {
         "stop_hook_active": state.stop_hook_active,
         "last_assistant_message": turn.last_text,
-        "background_tasks": list(turn.services.jobs.list()) if turn.services.jobs is not None else [],
+        "background_tasks": background_tasks(
+            turn.services.jobs.list() if turn.services.jobs is not None else (), turn.conversation.agents.list()
+        ),
         "session_crons": [],
     }
     event: HookEvent = "SubagentStop" if turn.config.source == "subagent" else "Stop"

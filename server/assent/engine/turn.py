@@ -19,6 +19,7 @@ from assent.engine.config import EngineConfig
 from assent.engine.conversation import Conversation
 from assent.engine.eliciting import elicit_with_hooks
 from assent.engine.history import History
+from assent.engine.hook_facts import failure_name
 from assent.engine.merge import Background, Outlet
 from assent.engine.reduction.window import Marked, Window
 from assent.engine.services import Services
@@ -340,8 +341,8 @@ class Turn:
                 event="StopFailure",
                 session_id=self.config.session_id,
                 cwd=self.app.cwd,
-                subject=kind,
-                data={"error": kind, "error_details": text, "last_assistant_message": self.last_text},
+                subject=failure_name(kind),
+                data={"error": failure_name(kind), "error_details": text, "last_assistant_message": self.last_text},
                 detached=True,
             )
             self.background.spawn(self.services.hooks.run(call), name="StopFailure hooks")

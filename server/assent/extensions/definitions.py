@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from assent.extensions import frontmatter
@@ -113,4 +113,10 @@ def _read(path: str, stamp: Stamp) -> MarkdownFile | FileNotice:
     except OSError as error:
         return FileNotice(file=path, text=f"is not read: it {error.strerror or error}")
     front = frontmatter.read(data.decode("utf-8", "replace"))
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        lost = frontmatter.Complaint(line=line, text="is not UTF-8 text; what cannot be read is left out")
+        front = replace(front, complaints=(lost, *front.complaints))
     return MarkdownFile(path=path, front=front, stamp=stamp)

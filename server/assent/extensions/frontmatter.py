@@ -246,7 +246,7 @@ class _Reader:
         while (end := _closing(text, mark)) is None:
             following = self._lines[self._at + taken] if self._at + taken < len(self._lines) else None
             if following is None or (following.text and following.indent <= indent):
-                return None  # not closed: it is a text that happens to begin with a quotation mark
+                return self._unclosed(mark)
             text += f" {following.text}" if following.text else "\n"
             taken += 1
         if _plain(text[end + 1 :]).strip(" #") and not text[end + 1 :].lstrip().startswith("#"):
@@ -255,12 +255,18 @@ class _Reader:
         inner = text[1:end]
         return inner.replace("''", "'") if mark == "'" else _unescaped(inner)
 
+    def _unclosed(self, mark: str) -> None:
+        """The value is then a text that happens to begin with it."""
+        words = f"`{mark}` is never closed; the value is taken as plain text"
+        self.complaints.append(Complaint(line=self._lines[self._at - 1].number, text=words))
+
     def _flow(self, rest: str, indent: int) -> Value:
         parts, taken, depth = [rest], 0, _depth(rest)
         while depth > 0:
             following = self._lines[self._at + taken] if self._at + taken < len(self._lines) else None
             ends = following is None or following.indent < indent
             if following is None or ends or (following.indent == indent and _KEY.match(following.text)):
+                self._unclosed(rest[0])
                 return self._folded(_plain(rest), indent)
             parts.append(following.text)
             depth += _depth(following.text)

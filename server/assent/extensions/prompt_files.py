@@ -98,7 +98,7 @@ def command_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, l
         line = front.lines.get("agent") or front.lines.get("mode")
         only = copilot_tools(tools) if tools is not None else None
         command = replace(command, tools=only, agent=agent, agent_line=line, agent_alone="role")
-    return command, [*notices, *_shell_notices(file)]
+    return command, [*notices, *_odd_values(file)]
 
 
 def skill_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, list[FileNotice]]:
@@ -120,7 +120,7 @@ def skill_of(file: MarkdownFile, origin: Origin) -> tuple[PromptFile | None, lis
     elif name != folder and origin.scope != "plugin":
         words = f"the name {name!r} differs from the folder's, {folder!r}; it is used anyway"
         notices.append(FileNotice(file=file.path, line=line, text=words))
-    return _prompt_file(file, origin, "skill", name, front.text("description")), [*notices, *_shell_notices(file)]
+    return _prompt_file(file, origin, "skill", name, front.text("description")), [*notices, *_odd_values(file)]
 
 
 def _prompt_file(
@@ -165,12 +165,15 @@ def _prompt_file(
     )
 
 
-def _shell_notices(file: MarkdownFile) -> list[FileNotice]:
-    said = file.front.text("shell")
-    if said.casefold() in ("", "bash", "powershell"):
-        return []
-    words = f"shell can be bash or powershell, not {said!r}; bash runs its commands"
-    return [FileNotice(file=file.path, line=file.front.lines.get("shell"), text=words)]
+def _odd_values(file: MarkdownFile) -> list[FileNotice]:
+    """Fields whose value means nothing; the file counts without them."""
+    said, hooks = file.front.text("shell"), file.front.fields.get("hooks")
+    wrong: dict[str, str] = {}
+    if said.casefold() not in ("", "bash", "powershell"):
+        wrong["shell"] = f"shell can be bash or powershell, not {said!r}; bash runs its commands"
+    if hooks is not None and not isinstance(hooks, dict):
+        wrong["hooks"] = "hooks must be a map from events to lists, as in the settings; they are left out"
+    return [FileNotice(file=file.path, line=file.front.lines.get(key), text=words) for key, words in wrong.items()]
 
 
 def named_scripts(prompt: PromptFile) -> list[tuple[str, int]]:

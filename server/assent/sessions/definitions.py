@@ -113,6 +113,7 @@ class Definitions:
                 origin=HookOrigin(
                     file=plugin.hooks_file,
                     source="plugin",
+                    line=plugin.hook_lines.get(f"{event}[{at}]", 0),
                     foreign=True,
                     environment=self.plugins.variables(plugin),
                 ),
@@ -120,7 +121,7 @@ class Definitions:
             for plugin in self.plugins.active()[0]
             if not self.plugins.incomplete(plugin)
             for event, entries in plugin.hooks.items()
-            for entry in cast("list[Json]", entries)
+            for at, entry in enumerate(cast("list[Json]", entries))
         ]
 
     def plugin_servers(self) -> list[PluginServer]:

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from assent.tools.tool import Input, Tool, ToolContext, ToolOutput, as_json
 from assent.types.blocks import Json
+from assent.types.errors import ToolError
 from assent.types.permissions import Action
 from assent.types.ports import Elicitation
 
@@ -30,6 +31,12 @@ class AskUserQuestionInput(Input, frozen=True):
     questions: Annotated[list[Question], Meta(min_length=1, max_length=4)]
 
 
+class AnsweredQuestions(AskUserQuestionInput, frozen=True):
+    """As a hook may give it that asked in its own way: by question, what was answered. The model cannot say so."""
+
+    answers: dict[str, str | list[str]]
+
+
 class AskUserQuestion(Tool[AskUserQuestionInput]):
     name: ClassVar[str] = "AskUserQuestion"
     input_type: ClassVar[type[Input]] = AskUserQuestionInput
@@ -42,6 +49,17 @@ class AskUserQuestion(Tool[AskUserQuestionInput]):
             "always answer in own words. Do not ask for permission with it: that is asked for when it is needed."
         )
 
+    def parse_rewritten(self, raw: object) -> AskUserQuestionInput:
+        if not isinstance(raw, dict):
+            return self.parse(raw)
+        given = cast("Json", raw)
+        if "answers" not in given:
+            return self.parse(given)
+        try:
+            return msgspec.convert(given, AnsweredQuestions)
+        except msgspec.ValidationError as error:
+            raise ToolError(f"Invalid input for {self.name}: {error}") from None
+
     def title(self, input: AskUserQuestionInput) -> str:
         return input.questions[0].question
 
@@ -49,6 +67,8 @@ class AskUserQuestion(Tool[AskUserQuestionInput]):
         return Action(tool=self.name, input=as_json(input), harmless=True)
 
     async def call(self, input: AskUserQuestionInput, ctx: ToolContext) -> ToolOutput:
+        if isinstance(input, AnsweredQuestions):
+            return _answered(input, [(each.question, _given(input, each.question)) for each in input.questions])
         if ctx.elicit is None:
             return ToolOutput(content=f"Nobody can be asked here. {DECLINED}", summary="nobody to ask")
         questions = tuple(_as_json(number, question) for number, question in enumerate(input.questions, 1))
@@ -60,12 +80,21 @@ class AskUserQuestion(Tool[AskUserQuestionInput]):
             (question.question, _chosen(f"q{number}", answer.content))
             for number, question in enumerate(input.questions, 1)
         ]
-        lines = [f"{question} → {chosen}" for question, chosen in answers]
-        return ToolOutput(
-            content="The user answered:\n" + "\n".join(lines),
-            summary="; ".join(lines)[:200],
-            response=lambda: {**as_json(input), "answers": dict(answers)},
-        )
+        return _answered(input, answers)
+
+
+def _answered(input: AskUserQuestionInput, answers: list[tuple[str, str]]) -> ToolOutput:
+    lines = [f"{question} → {chosen}" for question, chosen in answers]
+    return ToolOutput(
+        content="The user answered:\n" + "\n".join(lines),
+        summary="; ".join(lines)[:200],
+        response=lambda: {**as_json(input), "answers": dict(answers)},
+    )
+
+
+def _given(input: AnsweredQuestions, question: str) -> str:
+    answer = input.answers.get(question, "")
+    return (", ".join(answer) if isinstance(answer, list) else answer) or "(no answer)"
 
 
 def _as_json(number: int, question: Question) -> Json:

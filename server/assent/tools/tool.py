@@ -278,6 +278,10 @@ class Tool(ABC, Generic[InputT]):
         except msgspec.ValidationError as error:
             raise ToolError(f"Invalid input for {self.name}: {error}") from None
 
+    def parse_rewritten(self, raw: object) -> InputT:
+        """The input that a hook or a person gives instead of the model's: it may say more."""
+        return self.parse(raw)
+
     def for_hooks(self, input: InputT, ctx: ToolContext) -> Json:
         """The input as hooks get it: what scripts rely on may be more than the model says. `parse` takes it back."""
         return as_json(input)

@@ -71,9 +71,12 @@ class Handler:
 
     @property
     def key(self) -> str:
-        """Two handlers with the same key do the same; they run once for an event."""
+        """Two handlers with the same key do the same; they run once for an event. What a skill, an agent or a plugin
+        brings along is its own, whatever the settings say too."""
         kept = {name: value for name, value in self.values.items() if name not in ("statusMessage", "matcher", "hooks")}
-        return orjson.dumps([self.type, kept, dict(self.origin.environment)], option=orjson.OPT_SORT_KEYS).decode()
+        owner = self.origin.file if self.origin.source in ("skill", "command", "agent", "plugin") else ""
+        what = [self.type, kept, dict(self.origin.environment), owner]
+        return orjson.dumps(what, option=orjson.OPT_SORT_KEYS).decode()
 
     @property
     def command(self) -> str:

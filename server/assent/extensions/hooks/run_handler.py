@@ -85,7 +85,8 @@ def read_result(handler: Handler, call: HookCall, result: CommandResult, ports: 
 def command_line(handler: Handler, env: dict[str, str]) -> list[str]:
     """The shell is ours to find: none that the project brings along reads the line."""
     if handler.args is not None:
-        return [_filled(each, env) for each in (handler.line, *handler.args)]
+        places = {name: value for name, value in env.items() if name.startswith(("CLAUDE_", "ASSENT_"))}
+        return [_filled(each, places) for each in (handler.line, *handler.args)]
     if handler.values.get("shell") == "powershell":
         return [find_program("pwsh") or "pwsh", "-NoProfile", "-NonInteractive", "-Command", handler.line]
     return [find_program("bash") or "bash", "-c", handler.line]
@@ -117,10 +118,10 @@ async def _http(handler: Handler, call: HookCall, given: Json, ports: HookPorts,
     text = bytes(read[:LARGEST]).decode("utf-8", "replace")
     if not 200 <= status < 300:
         return answers.failed(f"the server answered {status}: {text.strip()[:200]}", blocks=handler.blocks_on_failure)
-    if text.strip() and not text.lstrip().startswith("{"):
-        words = f"the server answered with something else than a JSON object: {text.strip()[:200]}"
-        return answers.failed(words, blocks=handler.blocks_on_failure)
-    return answers.from_process(call.event, 0, text, "", spill=lambda each: ports.spill(call.session_id, each))
+    outcome = answers.from_server(call.event, text, spill=lambda each: ports.spill(call.session_id, each))
+    if outcome.status == "error" and handler.blocks_on_failure:
+        return answers.failed(outcome.text, blocks=True)
+    return outcome
 
 
 async def _mcp_tool(handler: Handler, call: HookCall, given: Json, ports: HookPorts) -> HookOutcome:
@@ -155,10 +156,12 @@ def _model(handler: Handler) -> str | None:
 def _question(handler: Handler, given: Json) -> str:
     prompt = str(handler.values["prompt"])
     event = orjson.dumps(given, default=str).decode()[:LARGEST]
-    return prompt.replace("$ARGUMENTS", event) if "$ARGUMENTS" in prompt else f"{prompt}\n\n{event}"
+    asked = _IN_PROMPT.sub(lambda found: event if found[0] == "$ARGUMENTS" else "$", prompt)
+    return asked if "$ARGUMENTS" in _IN_PROMPT.findall(prompt) else f"{asked}\n\n{event}"
 
 
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_IN_PROMPT = re.compile(r"\\\$|\$ARGUMENTS")  # `\$` is a dollar sign and begins nothing
 _PLACE = re.compile(r"\$\{([A-Za-z_][\w.\-]*)\}")
 
 

@@ -21,6 +21,7 @@ import orjson
 
 from assent.extensions.places import Kind, Place
 from assent.extensions.plugins import agent_plugins
+from assent.extensions.plugins.hook_files import read_hooks
 from assent.extensions.plugins.options import PluginOption, read_options
 from assent.text.json_lines import key_lines
 from assent.types.blocks import Json
@@ -71,6 +72,7 @@ class Plugin:
     places: tuple[Place, ...] = ()
     hooks: Json = field(default_factory=dict[str, Any])
     hooks_file: str = ""
+    hook_lines: Mapping[str, int] = field(default_factory=dict[str, int])  # `Stop[0]` → its line in that file
     servers: Json = field(default_factory=dict[str, Any])
     options: tuple[PluginOption, ...] = ()  # what it asks its user for
     problems: tuple[str, ...] = ()  # what is odd about its manifest
@@ -142,15 +144,15 @@ def read_plugin(
     if layout == "agent-plugins":
         return _agent_plugin(base, fields)
     hooks, hooks_file = _inline_or_file(base, fields, "hooks", "hooks/hooks.json")
-    named = _object(hooks.get("hooks")) or hooks
+    usable = read_hooks(hooks, hooks_file)
     return replace(
         base,
         places=_places(base, fields),
-        hooks={
-            event: _groups(cast("object", entries)) for event, entries in named.items() if isinstance(entries, list)
-        },
+        hooks=usable.hooks,
         hooks_file=hooks_file,
-        ignored=_ignored(base, fields),
+        hook_lines=usable.lines,
+        problems=(*base.problems, *usable.problems),
+        ignored=(*_ignored(base, fields), *usable.ignored),
         servers=_servers(base, fields, ".mcp.json"),
     )
 
@@ -296,10 +298,6 @@ def _servers(plugin: Plugin, said: Said, usual: str) -> Json:
     servers, _ = _inline_or_file(plugin, said, "mcpServers", usual)
     inner = _object(servers.get("mcpServers")) or _object(servers.get("servers"))
     return inner or {name: entry for name, entry in servers.items() if isinstance(entry, dict)}
-
-
-def _groups(entries: object) -> list[Json]:
-    return [cast("Json", each) for each in cast("list[object]", entries) if isinstance(each, dict)]
 
 
 def _object(value: object) -> Json:

@@ -238,7 +238,7 @@ class Gate:
         if tool is None:
             return Deny(step="exists", reason=f"There is no tool named {call.action.tool}.")
         try:
-            parsed = tool.parse(updated)
+            parsed = tool.parse_rewritten(updated)
             action: Action = tool.action(parsed, cwd=self._facts(call).cwd)
         except ToolError as error:
             return Deny(step="tool", reason=f"The user allowed it with a changed input that does not fit: {error}")

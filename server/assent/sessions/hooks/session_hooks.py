@@ -22,6 +22,8 @@ from assent.types.private_files import private_folder
 
 MOST_NOTES, LONGEST_NOTE = 20, 2_000  # of what hooks tell the classifier
 
+_NAMING = ("startup", "resume", "fork")  # the sources of SessionStart whose hooks may name the session
+
 
 class WithEffects:
     """All hooks; what an answer changes of the session is done before whoever fired the event goes on."""
@@ -161,7 +163,8 @@ class SessionHooks:
         for outcome in outcomes:
             said = outcome.specific
             title, note = said.get("sessionTitle"), said.get("classifierContext")
-            if call.event in ("SessionStart", "UserPromptSubmit") and isinstance(title, str) and title.strip():
+            names = call.event == "UserPromptSubmit" or (call.event == "SessionStart" and call.subject in _NAMING)
+            if names and isinstance(title, str) and title.strip():
                 session.rename(title)
             if call.event in ("SessionStart", "CwdChanged", "FileChanged") and "watchPaths" in said:
                 self.watch.add(session.id, call.cwd, said["watchPaths"])

@@ -124,8 +124,8 @@ def _obey(server: socket.socket, request: dict[str, Any], fds: list[int], kept: 
             kept.scratch[request["id"]] = folder
         try:
             pid = _start(request, fds, kept)
-        except OSError as error:
-            _send(server, {"id": request["id"], "error": error.strerror or str(error)})
+        except (OSError, ValueError) as error:  # a zero byte, a name that is none
+            _send(server, {"id": request["id"], "error": getattr(error, "strerror", None) or str(error)})
             _clear(request["id"], kept.scratch)
             return
         kept.commands[pid] = request["id"]

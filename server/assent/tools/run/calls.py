@@ -120,7 +120,7 @@ class Caller:
             return refused
         rewritten = [outcome.updated_input for outcome in before if outcome.updated_input is not None]
         if rewritten:
-            given = call.input = cast("Input", tool.parse(dict(rewritten[-1])))
+            given = call.input = cast("Input", tool.parse_rewritten(dict(rewritten[-1])))
             await self.rewritten(call)
         context = self.context(call)
         try:
@@ -128,7 +128,7 @@ class Caller:
             question = self._question(call, tool, given, context, before)
             verdict = await self.can_use_tool(question)
             while isinstance(verdict, Allow) and verdict.updated_input is not None:
-                given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
+                given = call.input = cast("Input", tool.parse_rewritten(dict(verdict.updated_input)))
                 await self.rewritten(call)
                 context.plan = _explained(await tool.prepare(given, context), call.said)
                 question = self._question(call, tool, given, context, ())
@@ -155,7 +155,7 @@ class Caller:
                         ended="denied", content=verdict.reason, interrupted=verdict.interrupt, contexts=contexts
                     )
                 if verdict.updated_input is not None:
-                    given = call.input = cast("Input", tool.parse(dict(verdict.updated_input)))
+                    given = call.input = cast("Input", tool.parse_rewritten(dict(verdict.updated_input)))
                     await self.rewritten(call)
                 context.fenced = verdict.fenced
                 output = await self._run(call, tool, given, context)
@@ -179,7 +179,7 @@ class Caller:
         data["duration_ms"] = round((self.clock() - call.began) * 1000)
         after = await self._run_hooks(event, call, given, data, contexts)
         contexts += [outcome.text for outcome in after if outcome.status == "blocked" and outcome.text]
-        output = _replaced(output, after)
+        output = _replaced(call.name, output, after)
         return CallEnding(
             ended="failed" if output.is_error else "done",
             content=output.content,
@@ -333,10 +333,11 @@ def _refused(outcomes: Sequence[HookOutcome], contexts: Sequence[str]) -> CallEn
     return None
 
 
-def _replaced(output: ToolOutput, outcomes: Iterable[HookOutcome]) -> ToolOutput:
+def _replaced(tool: str, output: ToolOutput, outcomes: Iterable[HookOutcome]) -> ToolOutput:
     """What the model reads instead, where a PostToolUse hook gave it; the last one counts."""
+    keys = ("updatedToolOutput", "updatedMCPToolOutput") if tool.startswith("mcp__") else ("updatedToolOutput",)
     for outcome in outcomes:
-        for key in ("updatedToolOutput", "updatedMCPToolOutput"):
+        for key in keys:
             if key in outcome.specific:
                 output = replace(output, content=response_words(outcome.specific[key]))
     return output
