@@ -149,6 +149,41 @@ async def test_a_turn_is_cancelled_with_what_waits_behind_it_and_the_next_one_ru
     assert editor.text().endswith("Here.") and "and then this" not in json.dumps(api.requests[-1].messages)
 
 
+async def test_a_turn_that_is_cancelled_while_it_asks_allows_nothing_and_ends_idle(
+    editor: DraftEditor, api: FakeApi, workspace: Path
+) -> None:
+    editor.answers["permission"] = lambda _about: None  # nobody answers
+    session = await editor.new(workspace)
+    api.reply(tool("Bash", command=f"touch {workspace / 'never.txt'}"))
+    await editor.say(session, "make it")
+    await editor.until(lambda: editor.asked)
+    await editor.call("cancel_session", session_id=session)
+    await editor.until(lambda: editor.of("IdleSessionStateUpdate"))
+    api.reply(text("Here."))
+    assert (await editor.turn(session, "are you there?"))["stopReason"] == "end_turn"
+    assert editor.of("IdleSessionStateUpdate")[0]["stopReason"] == "cancelled"
+    states = editor.states()
+    assert states[:2] == ["running", "requires_action"] and states[-3:] == ["idle", "running", "idle"]
+    assert not (workspace / "never.txt").exists()
+
+
+async def test_trust_is_asked_before_the_first_prompt_is_taken_in(
+    editor: DraftEditor, api: FakeApi, place: Path
+) -> None:
+    folder = place / "draft-hostile"
+    (folder / ".assent").mkdir(parents=True)
+    rules = {"permissions": {"allow": ["Bash(touch *)"]}}
+    (folder / ".assent" / "settings.json").write_text(json.dumps(rules))
+    editor.answers["permission"] = lambda about: chosen("restrict" if "Trust" in about["title"] else "reject")
+    api.reply(tool("Bash", command="touch made.txt"))
+    api.reply(text("Tried."))
+    await editor.turn(await editor.new(folder), "make it")
+    await editor.until(lambda: editor.states()[-2:] == ["running", "idle"])
+    assert [about["options"][0]["optionId"] for _, about in editor.asked] == ["restrict", "reject"]
+    assert editor.states()[:3] == ["requires_action", "idle", "running"]
+    assert not (folder / "made.txt").exists()
+
+
 async def test_a_failing_endpoint_is_a_notice_and_the_session_goes_on(
     editor: DraftEditor, api: FakeApi, workspace: Path
 ) -> None:

@@ -43,7 +43,7 @@ class DraftAgent:
 
     def on_connect(self, conn: Any) -> None:
         front = self._first.front
-        self._first.on_connect(cast("Client", DraftClient(conn, front.post, front.translator)))
+        self._first.on_connect(cast("Client", DraftClient(conn, front.post, front.translator, self._runs)))
 
     # --- the connection ----------------------------------------------------------------------------------------------
 
@@ -118,6 +118,10 @@ class DraftAgent:
 
     async def cancel_session(self, session_id: str, **_: Any) -> None:
         await self._first.cancel(session_id)
+
+    def _runs(self, session_id: str) -> bool:
+        session = self._first.app.sessions.live.get(session_id)
+        return session is not None and session.turns.current is not None
 
 
 def _json(model: BaseModel) -> Json:

@@ -26,12 +26,16 @@ Tell = Callable[[str, Json], None]  # (session, update)
 
 
 class DraftClient:
-    """`connection` is the library's; `tell` sends an update, `translator` has the words of a session."""
+    """`connection` is the library's; `tell` sends an update, `translator` has the words of a session, and `runs` says
+    whether it has a turn: trust is asked before there is one, and a question may outlive the turn it was of."""
 
-    def __init__(self, connection: Any, tell: Tell, translator: Callable[[str], Translator]) -> None:
+    def __init__(
+        self, connection: Any, tell: Tell, translator: Callable[[str], Translator], runs: Callable[[str], bool]
+    ) -> None:
         self._connection = connection
         self._tell = tell
         self._translator = translator
+        self._runs = runs
         self._open: dict[str, int] = {}  # questions nobody has answered yet, by session
 
     async def request_permission(
@@ -82,7 +86,7 @@ class DraftClient:
         finally:
             self._open[session_id] -= 1
             if not self._open[session_id]:
-                self._tell(session_id, state("running"))
+                self._tell(session_id, state("running" if self._runs(session_id) else "idle"))
 
 
 def _dump(model: BaseModel) -> Json:
