@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import acp
-from acpclient import PATIENCE
+from acpclient import COMMAND, PATIENCE, environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,3 +26,12 @@ def test_without_its_package_the_program_says_how_to_get_it(tmp_path: Path) -> N
         "assent: ACP needs the package agent-client-protocol. "
         f"Run: {sys.executable} -m pip install agent-client-protocol"
     )
+
+
+def test_the_flag_for_the_draft_says_how_to_get_a_library_that_has_it(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--draft"], input="", env=environment(tmp_path, {}), capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert "needs a newer agent-client-protocol" in line and f"Run: {sys.executable} -m pip install --pre" in line

@@ -50,12 +50,13 @@ from assent.acp.front import AcpFront
 from assent.acp.host import Build, ClientAccess
 from assent.acp.sign_in import ModelSignIn
 from assent.acp.terminals import ClientTerminal
+from assent.acp.told import told
 from assent.acp.transport import LineTransport
 from assent.acp.turns import Turns
 from assent.sessions.live.session import Session
 from assent.sessions.stream.front import Call
 from assent.types.blocks import Json
-from assent.types.errors import ModelError, ProtocolError
+from assent.types.errors import ProtocolError
 from assent.types.ports import TerminalClient, Workspace
 
 OFFLINE = "There are no credentials: the offline stand-in answers, not a language model. Set ANTHROPIC_API_KEY."
@@ -66,10 +67,10 @@ CUT = "The last turn was cut short before it ended. What it had done is above; s
 class AcpAgent:
     def __init__(self, transport: LineTransport, build: Build) -> None:
         self._transport = transport
-        self._front = AcpFront(transport)
-        self._front.on_status = self._tell_choices
-        self.app = build(ClientAccess(workspace=self._workspace, terminal=self._terminal, judging=self._front.judging))
-        self._turns = Turns(self.app, self._front)
+        self.front = AcpFront(transport)
+        self.front.on_status = self._tell_choices
+        self.app = build(ClientAccess(workspace=self._workspace, terminal=self._terminal, judging=self.front.judging))
+        self._turns = Turns(self.app, self.front)
         self._sign_in = ModelSignIn(lambda: bool(self.app.status()["offline"]))
         self._initialized = False
         self._offered: list[str] | None = None  # models of the endpoint; None until somebody opens a session
@@ -77,7 +78,7 @@ class AcpAgent:
         self._chosen: dict[str, tuple[Any, ...]] = {}  # what of the options the client knows
 
     def on_connect(self, conn: Client) -> None:
-        self._front.client = conn
+        self.front.client = conn
 
     # --- the connection ----------------------------------------------------------------------------------------------
 
@@ -85,7 +86,7 @@ class AcpAgent:
         self, protocol_version: int, client_capabilities: ClientCapabilities | None = None, **_: Any
     ) -> InitializeResponse:
         self._initialized = True
-        self._front.capabilities = client_capabilities or ClientCapabilities()
+        self.front.capabilities = client_capabilities or ClientCapabilities()
         return InitializeResponse(
             protocol_version=PROTOCOL_VERSION,  # the only one there is; a client that needs another one disconnects
             agent_info=Implementation(name="assent", title="Assent", version=__version__),
@@ -107,13 +108,13 @@ class AcpAgent:
         )
 
     async def authenticate(self, method_id: str, **_: Any) -> AuthenticateResponse:
-        with _told():
+        with told():
             self._ready()
             self._sign_in.authenticate(method_id)
             return AuthenticateResponse()
 
     async def logout(self) -> LogoutResponse:
-        with _told():
+        with told():
             self._ready()
             self._sign_in.sign_out()
             return LogoutResponse()
@@ -138,7 +139,7 @@ class AcpAgent:
         mcp_servers: Sequence[Any] | None = None,
         **_: Any,
     ) -> NewSessionResponse:
-        with _told():
+        with told():
             self._ready()
             self._sign_in.require()
             if not cwd:
@@ -159,7 +160,7 @@ class AcpAgent:
         **_: Any,
     ) -> LoadSessionResponse:
         """The whole conversation goes out again before the answer; what is going on now follows it."""
-        with _told(), self._cancellable():
+        with told(), self._cancellable():
             servers, directories = named.servers(mcp_servers), named.directories(additional_directories)
             session, page = await self._attach(cwd, session_id)
             pages: list[Json] = [page]
@@ -168,11 +169,11 @@ class AcpAgent:
                 pages.append(await self.app.sessions.request("assent/session/attach", wanted))
             messages = [message for page in reversed(pages) for message in page["messages"]]
             for update in self._open(session, servers, directories).replayed(messages):
-                self._front.update(session_id, update)
+                self.front.update(session_id, update)
             if page["todos"]:
-                self._front.update(session_id, updates.plan_of(page["todos"]))
+                self.front.update(session_id, updates.plan_of(page["todos"]))
             if "interrupted" in page:
-                self._front.update(session_id, updates.note(CUT))
+                self.front.update(session_id, updates.note(CUT))
             return LoadSessionResponse(**self._choices(session))
 
     async def resume_session(
@@ -183,7 +184,7 @@ class AcpAgent:
         mcp_servers: Sequence[Any] | None = None,
         **_: Any,
     ) -> ResumeSessionResponse:
-        with _told(), self._cancellable():
+        with told(), self._cancellable():
             servers, directories = named.servers(mcp_servers), named.directories(additional_directories)
             session, _page = await self._attach(cwd, session_id)
             self._open(session, servers, directories)
@@ -197,7 +198,7 @@ class AcpAgent:
         mcp_servers: Sequence[Any] | None = None,
         **_: Any,
     ) -> ForkSessionResponse:
-        with _told():
+        with told():
             self._ready()
             self._sign_in.require()
             servers, directories = named.servers(mcp_servers), named.directories(additional_directories)
@@ -207,7 +208,7 @@ class AcpAgent:
             return ForkSessionResponse(session_id=session.id, **self._choices(session))
 
     async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> ListSessionsResponse:
-        with _told(), self._cancellable():
+        with told(), self._cancellable():
             self._ready()
             params = {key: value for key, value in {"cwd": cwd, "cursor": cursor}.items() if value is not None}
             page = await self.app.sessions.request("assent/session/list", params)
@@ -223,34 +224,34 @@ class AcpAgent:
             return ListSessionsResponse(sessions=sessions, next_cursor=page.get("nextCursor"))
 
     async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
-        with _told():
+        with told():
             await self._end("assent/session/close", session_id)
             return CloseSessionResponse()
 
     async def delete_session(self, session_id: str) -> DeleteSessionResponse:
-        with _told():
+        with told():
             await self._end("assent/session/delete", session_id)
             return DeleteSessionResponse()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
-        with _told():
+        with told():
             await self._configure(session_id, {"mode": mode_id})
             return SetSessionModeResponse()
 
     async def set_config_option(
         self, config_id: str, session_id: str, value: str | bool, **_: Any
     ) -> SetSessionConfigOptionResponse:
-        with _told():
+        with told():
             session = await self._configure(session_id, choices.change_of(config_id, value))
             return SetSessionConfigOptionResponse(config_options=self._choices(session)["config_options"])
 
     # --- turns -------------------------------------------------------------------------------------------------------
 
     async def prompt(self, session_id: str, prompt: list[prompts.PromptBlock], **_: Any) -> PromptResponse:
-        with _told():
+        with told():
             self._sign_in.require()
             session = self._live(session_id)
-            call = Call(front=self._front)
+            call = Call(front=self.front)
             cancelled = anyio.Event()  # this very request, not the turn: it is answered as such
 
             def cancel() -> None:
@@ -266,6 +267,15 @@ class AcpAgent:
                 raise RequestError(*CANCELLED)
             return answer
 
+    async def accept(self, session_id: str, prompt: list[prompts.PromptBlock]) -> str | None:
+        """Take a prompt in without waiting for its turn: the id of its message; None if it was cancelled before."""
+        with told():
+            self._sign_in.require()
+            session = self._live(session_id)
+            call = Call(front=self.front)
+            self._transport.on_cancel(call.cancelled.set)
+            return await self._turns.accept(session, prompts.blocks_of(prompt), call)
+
     async def cancel(self, session_id: str, **_: Any) -> None:
         await self._turns.cancel(session_id)
 
@@ -279,7 +289,7 @@ class AcpAgent:
         """A call whose events wait until the client has the answer that names the session."""
         answered = anyio.Event()
         self._transport.after_answer(answered.set)
-        return Call(front=self._front, answered=answered)
+        return Call(front=self.front, answered=answered)
 
     def _live(self, session_id: str) -> Session:
         self._ready()
@@ -301,7 +311,7 @@ class AcpAgent:
     async def _end(self, method: str, session_id: str) -> None:
         self._ready()
         await self.app.sessions.request(method, {"sessionId": session_id})
-        self._front.closed(session_id)
+        self.front.closed(session_id)
         self._chosen.pop(session_id, None)
 
     async def _attach(self, cwd: str, session_id: str) -> tuple[Session, Json]:
@@ -323,9 +333,9 @@ class AcpAgent:
             session.deps.mcp.offer_from_client(session.cwd, servers)
         self._turns.opened(session.id, notes)
         commands = updates.commands_of(self.app.sessions.deps.commands(session.cwd, session.trusted))
-        self._transport.after_answer(lambda: self._front.update(session.id, commands))
+        self._transport.after_answer(lambda: self.front.update(session.id, commands))
         self._transport.after_answer(lambda: self._look_for_models(session.cwd))
-        return self._front.opened(session.id, session.cwd)
+        return self.front.opened(session.id, session.cwd)
 
     async def _configure(self, session_id: str, change: Json) -> Session:
         session = self._live(session_id)
@@ -345,12 +355,12 @@ class AcpAgent:
         if session is None or self._chosen.get(session_id) == choices.current(session):
             return
         mode = CurrentModeUpdate(session_update="current_mode_update", current_mode_id=session.state.mode)
-        self._front.update(session_id, mode)
+        self.front.update(session_id, mode)
         self._choices(session)
-        self._front.update(session_id, choices.config_update(self._options(session)))
+        self.front.update(session_id, choices.config_update(self._options(session)))
 
     def _options(self, session: Session) -> list[choices.Option]:
-        client = self._front.capabilities.session
+        client = self.front.capabilities.session
         booleans = (
             client is not None and client.config_options is not None and client.config_options.boolean is not None
         )
@@ -365,7 +375,7 @@ class AcpAgent:
             self._offered = [each["id"] for each in listed["models"]]
             for session in [self.app.sessions.live.get(id) for id in self._chosen]:
                 if session is not None:
-                    self._front.update(session.id, choices.config_update(self._options(session)))
+                    self.front.update(session.id, choices.config_update(self._options(session)))
 
         if self._looking is None and not self.app.status()["offline"]:
             self._looking = asyncio.get_running_loop().create_task(look())
@@ -373,28 +383,15 @@ class AcpAgent:
     def _workspace(self, disk: Workspace, session_id: Callable[[], str]) -> Workspace:
         return ClientWorkspace(
             disk,
-            client=lambda: self._front.client,
-            offered=lambda: self._front.capabilities.fs,
+            client=lambda: self.front.client,
+            offered=lambda: self.front.capabilities.fs,
             session_id=session_id,
         )
 
     def _terminal(self, session_id: str) -> TerminalClient:
         return ClientTerminal(
-            client=lambda: self._front.client,
-            offered=lambda: bool(self._front.capabilities.terminal),
+            client=lambda: self.front.client,
+            offered=lambda: bool(self.front.capabilities.terminal),
             session_id=session_id,
-            shown=self._front.terminal,
+            shown=self.front.terminal,
         )
-
-
-@contextlib.contextmanager
-def _told() -> Generator[None]:
-    """Our errors as the protocol's, in words a person can act on."""
-    try:
-        yield
-    except ProtocolError as error:
-        words = f"{error}. {error.hint}" if error.hint else str(error)
-        code = -32002 if error.kind == "unknownSession" else error.code
-        raise RequestError(code, words, {"kind": error.kind}) from None
-    except ModelError as error:
-        raise RequestError(-32602, str(error), {"kind": error.kind}) from None

@@ -43,18 +43,26 @@ class AcpFront:
         self.capabilities = ClientCapabilities()
         self.trust_asked: set[tuple[str, str]] = set()  # a folder and the hash of what it would activate
         self.on_status: Callable[[str], None] = lambda _session_id: None
+        self.translating: Callable[[str, str], Translator] = lambda _session_id, cwd: Translator(cwd)
 
     def opened(self, session_id: str, cwd: str) -> Translator:
-        self._translators[session_id] = Translator(cwd)
+        self._translators[session_id] = self.translating(session_id, cwd)
         return self._translators[session_id]
 
     def closed(self, session_id: str) -> None:
         self._translators.pop(session_id, None)
 
+    def translator(self, session_id: str) -> Translator:
+        return self._translators.get(session_id) or self.translating(session_id, "/")
+
     # --- out ---------------------------------------------------------------------------------------------------------
 
     def update(self, session_id: str, update: Update | BaseModel) -> None:
         body = update.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for said in self.translator(session_id).rendered(body):
+            self.post(session_id, said)
+
+    def post(self, session_id: str, body: Json) -> None:
         params = {"sessionId": session_id, "update": body}
         self._transport.post({"jsonrpc": "2.0", "method": "session/update", "params": params})
 
@@ -64,9 +72,9 @@ class AcpFront:
         if translator is None:
             return
         try:
-            for update in translator.updates(params):
-                self.update(params["sessionId"], update)
-            if params["event"]["type"] == "status":
+            for said in translator.said(params):
+                self.post(params["sessionId"], said)
+            if params["event"]["type"] in ("status", "turnFinished"):
                 self.on_status(params["sessionId"])
         except Exception:
             log.exception("an event could not be shown")  # the turn must not end for it
@@ -123,7 +131,7 @@ class AcpFront:
         return answers.get(chosen or "", {"decision": "deny", "message": ""})
 
     def _described(self, ask: PermissionAsk) -> ToolCallUpdate:
-        translator = self._translators.get(ask.session_id) or Translator("/")
+        translator = self.translator(ask.session_id)
         for update in translator.announced(ask.tool_use_id, ask.tool, ask.parent_tool_use_id):
             self.update(ask.session_id, update)
         change = translator.change(ask.tool_use_id)

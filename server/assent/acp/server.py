@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from acp import Agent, run_agent
 from assent.acp.agent import AcpAgent
+from assent.acp.draft import speaking
 from assent.acp.host import Build
 from assent.acp.transport import LineTransport
 from assent.stdio import life
@@ -23,18 +24,18 @@ from assent.stdio.pipes import take_stdio
 log = logging.getLogger("assent.acp")
 
 
-def serve_stdio(build: Build, *, data_dir: Path) -> int:
+def serve_stdio(build: Build, *, data_dir: Path, draft: bool = False) -> int:
     """Serve this process's stdin and stdout until the client goes; ends the process itself, with its exit code."""
     incoming, outgoing = take_stdio()
     start_logging(data_dir / "logs")
     life.be_an_engine()
     loop = asyncio.new_event_loop()  # not asyncio.run: that would wait for threads which may never return
-    code = loop.run_until_complete(_serve(build, incoming, outgoing))
+    code = loop.run_until_complete(_serve(build, incoming, outgoing, draft=draft))
     life.leave(code)
     return code
 
 
-async def _serve(build: Build, incoming: int, outgoing: int) -> int:
+async def _serve(build: Build, incoming: int, outgoing: int, *, draft: bool) -> int:
     ending = life.Life()
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
@@ -48,9 +49,7 @@ async def _serve(build: Build, incoming: int, outgoing: int) -> int:
     async def live() -> None:
         async with agent.app:
             transport.start()
-            # session/resume and session/close are stable in the protocol; the library still files them as unstable.
-            offered = cast("Agent", agent)  # what it lacks, the library answers as an unknown method
-            serving = asyncio.create_task(run_agent(offered, transport, use_unstable_protocol=True))
+            serving = asyncio.create_task(_speak(agent, transport, draft=draft))
             serving.add_done_callback(lambda _serving: ending.end("nobody listens any more"))
             background.append(serving)
             await stop.wait()
@@ -72,3 +71,12 @@ async def _serve(build: Build, incoming: int, outgoing: int) -> int:
     for task in background:
         task.cancel()
     return ending.code
+
+
+async def _speak(agent: AcpAgent, transport: LineTransport, *, draft: bool) -> None:
+    if draft and speaking.wanted(await transport.first()):
+        await speaking.run_draft(agent, transport)
+        return
+    # session/resume and session/close are stable in the protocol; the library still files them as unstable.
+    offered = cast("Agent", agent)  # what it lacks, the library answers as an unknown method
+    await run_agent(offered, transport, use_unstable_protocol=True)

@@ -23,7 +23,8 @@ Id = str | int | float | None
 EXTENSIONS = {"session/delete": "_session/delete", "logout": "_logout"}
 CANCEL = "$/cancel_request"
 
-# The request that the running task answers. The library makes that task in the context of `receive`.
+# The request that the running task answers. The library makes that task, and those it answers by, in the context of
+# `receive`; which of them sends the answer is its own affair, and differs between its versions.
 _answering: ContextVar[Id] = ContextVar("answering", default=None)
 
 
@@ -33,11 +34,13 @@ class LineTransport:
     def __init__(self, incoming: int, outgoing: int, *, on_end: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._messages: asyncio.Queue[Json | None] = asyncio.Queue()
-        self._after: dict[asyncio.Task[Any], list[Callable[[], None]]] = {}
+        self._after: dict[Id, list[Callable[[], None]]] = {}  # by the request that is to be answered first
         self._open: dict[Id, Callable[[], None] | None] = {}  # requests not answered yet, and how each is cancelled
         self._cancelled: set[Id] = set()  # those of them that the client has cancelled
         self._sent: dict[asyncio.Task[Any], Id] = {}  # the last request each task of ours has sent
         self._decoder = LineDecoder()
+        self._extensions = EXTENSIONS
+        self._peeked: list[Json | None] = []  # the first message, read before it was known who answers it
         self._on_end = on_end
         self._writer = FrameWriter(outgoing, frame=bytes, on_broken=self._ended, soon=self._loop.call_soon)
         self._reader = ChunkReader(incoming, self._loop, on_data=self._received, on_end=self._ended)
@@ -56,18 +59,15 @@ class LineTransport:
         if "method" not in message:
             self._open.pop(message.get("id"), None)
             self._cancelled.discard(message.get("id"))
-            for call in self._after.pop(task, ()) if task is not None else ():
+            for call in self._after.pop(message.get("id"), ()):
                 call()
         elif "id" in message and task is not None:
             self._sent[task] = message["id"]
             task.add_done_callback(lambda done: self._sent.pop(done, None))
 
     def after_answer(self, call: Callable[[], None]) -> None:
-        """Run it right after the request that is being handled was answered; the library answers in the same task."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._after.setdefault(task, []).append(call)
-        task.add_done_callback(lambda done: self._after.pop(done, None))
+        """Run it right after the request that is being handled was answered."""
+        self._after.setdefault(_answering.get(), []).append(call)
 
     def on_cancel(self, call: Callable[[], None]) -> None:
         """Run it when the client cancels the request that is being handled; at once if it has already."""
@@ -93,9 +93,18 @@ class LineTransport:
 
     # --- in ----------------------------------------------------------------------------------------------------------
 
+    async def first(self) -> Json | None:
+        """The first message, which `receive` gives again."""
+        self._peeked = [await self._messages.get()]
+        return self._peeked[0]
+
+    def speaks_draft(self) -> None:
+        """The library routes every method of the draft itself."""
+        self._extensions = {}
+
     async def receive(self) -> Json | None:
         while True:
-            message = await self._messages.get()
+            message = self._peeked.pop() if self._peeked else await self._messages.get()
             if message is None or message.get("method") != CANCEL:
                 break
             self._cancel(message)
@@ -104,7 +113,7 @@ class LineTransport:
         if "id" in message:
             self._open[message["id"]] = None
             _answering.set(message["id"])
-        renamed = EXTENSIONS.get(message["method"])
+        renamed = self._extensions.get(message["method"])
         return message if renamed is None else {**message, "method": renamed}
 
     def _cancel(self, message: Json) -> None:

@@ -14,6 +14,7 @@ from assent.acp.host import ServingApp
 from assent.sessions.live.session import Session
 from assent.sessions.stream.front import Call, CannotAnswer
 from assent.types.blocks import Json
+from assent.types.ids import new_id
 
 STOPS: dict[str, StopReason] = {
     "completed": "end_turn",
@@ -53,12 +54,32 @@ class Turns:
         self._front.update(session.id, updates.info_of(session.title, time.time()))
         return self._ended(session.id, answer["result"])
 
+    async def accept(self, session: Session, blocks: list[Json], call: Call) -> str | None:
+        """Take a prompt in; its turn follows. The id of the message, or None if it was cancelled before that."""
+        under_way = self._under_way.setdefault(session.id, [])
+        under_way.append(call)
+        try:
+            await self._before(session, call)
+            if call.cancelled.is_set():
+                return None
+            sent = new_id("c")
+            wanted: Json = {"sessionId": session.id, "prompt": blocks, "clientMessageId": sent}
+            await self._app.sessions.request("assent/session/send", wanted, call)
+        finally:
+            under_way.remove(call)
+        taken = session.turns.inbox.known(sent)
+        assert taken is not None
+        return taken[0].uuid
+
     async def cancel(self, session_id: str) -> None:
         under_way = self._under_way.get(session_id)
         for call in under_way or ():
             call.cancelled.set()
         if not under_way and session_id in self._app.sessions.live:
-            await self._app.sessions.request("assent/session/interrupt", {"sessionId": session_id})
+            stopped = await self._app.sessions.request("assent/session/interrupt", {"sessionId": session_id})
+            for waiting in stopped["queued"]:  # accepted, and its turn had not come: it is cancelled too
+                wanted = {"sessionId": session_id, "clientMessageId": waiting}
+                await self._app.sessions.request("assent/session/unqueue", wanted)
 
     async def _before(self, session: Session, call: Call) -> None:
         for note in self._notes.pop(session.id, ()):

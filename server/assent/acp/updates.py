@@ -75,6 +75,19 @@ class Translator:
         plan = self._plans.get(tool_use_id)
         return [calls.change_content(plan)] if plan is not None else []
 
+    def said(self, params: Json) -> Iterator[Json]:
+        """What one event means to the client, as it goes out."""
+        for update in self.updates(params):
+            yield from self.rendered(update.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+    def rendered(self, update: Json) -> Iterator[Json]:
+        """An update as this client's protocol has it."""
+        yield update
+
+    def call(self, call: Json) -> Json:
+        """A tool call as this client's protocol has it."""
+        return call
+
     def updates(self, params: Json) -> Iterator[Update]:
         """What one event means to the client; nothing, for most of them."""
         event = cast("Json", params["event"])
@@ -120,7 +133,7 @@ class Translator:
                     )
             match message.get("role"):
                 case "user" if not message.get("meta") and "kind" not in message:
-                    yield from _prompted(content, str(message["id"]))
+                    yield from prompted(content, str(message["id"]))
                 case "assistant":
                     yield from self._message(message, None)
                 case "system":
@@ -268,7 +281,7 @@ def commands_of(commands: Sequence[Json]) -> AvailableCommandsUpdate:
     return AvailableCommandsUpdate(session_update="available_commands_update", available_commands=available)
 
 
-def _prompted(content: Sequence[Json], id: str) -> Iterator[UserMessageChunk]:
+def prompted(content: Sequence[Json], id: str) -> Iterator[UserMessageChunk]:
     for block in content:
         chunk: TextContentBlock | ImageContentBlock | None = None
         if block.get("type") == "text" and block.get("text"):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assent.acp.host import ClientAccess, ServingApp
 
 INSTALL = "-m pip install agent-client-protocol"
+INSTALL_DRAFT = '-m pip install --pre "agent-client-protocol>=1.0.0rc3"'
 
 
 def installed() -> bool:
@@ -20,12 +21,18 @@ def installed() -> bool:
     return found is not None and found.origin is not None  # a folder that happens to have this name is no package
 
 
-def run(*, offline: bool, trace: Path | None = None) -> int:
+def run(*, offline: bool, trace: Path | None = None, draft: bool = False) -> int:
     if not installed():
         print(f"assent: ACP needs the package agent-client-protocol. Run: {sys.executable} {INSTALL}", file=sys.stderr)
         return 1
     from assent import app
+    from assent.acp.draft import speaking
     from assent.acp.server import serve_stdio
+
+    if draft and not speaking.available():
+        words = "the draft of protocol 2 needs a newer agent-client-protocol"
+        print(f"assent: {words}. Run: {sys.executable} {INSTALL_DRAFT}", file=sys.stderr)
+        return 1
 
     os.chdir(NEUTRAL)  # an editor starts us in the workspace
 
@@ -34,4 +41,4 @@ def run(*, offline: bool, trace: Path | None = None) -> int:
     def build(host: "ClientAccess") -> "ServingApp":
         return app.build_acp(host, options=app.Options(offline=offline, trace=trace))
 
-    return serve_stdio(build, data_dir=paths.data_dir())
+    return serve_stdio(build, data_dir=paths.data_dir(), draft=draft)

@@ -119,6 +119,7 @@ def command_line() -> argparse.ArgumentParser:
 
     acp = _command(commands, "acp", "the agent for editors that speak ACP, such as Zed", ACP)
     _model_arguments(acp, offline_only=True)
+    acp.add_argument("--draft", action="store_true", help="speak the draft of protocol 2 to clients that ask for it")
 
     chat = _command(commands, "chat", "talk to it in the terminal", CHAT)
     _place(chat)

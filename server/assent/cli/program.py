@@ -85,7 +85,7 @@ def _run(options: argparse.Namespace, opening: "Opening | None") -> int:
         case "acp":
             from assent.cli import acp
 
-            return acp.run(offline=options.offline, trace=options.trace)
+            return acp.run(offline=options.offline, trace=options.trace, draft=options.draft)
         case "chat":
             from assent.cli.chat import conversation as chat
 
