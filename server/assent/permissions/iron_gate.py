@@ -9,6 +9,7 @@ from dataclasses import replace
 from assent.permissions import git_history, reach
 from assent.permissions.case import Case
 from assent.permissions.coverage import covers_part, restrictions
+from assent.permissions.new_links import through_new_link
 from assent.permissions.paths import Located
 from assent.permissions.protected import (
     mentions_protected,
@@ -87,7 +88,9 @@ def _iron_part(case: Case, part: Part) -> str | None:
                 continue
             if risk := root_at_risk(located, roots=case.roots, home=case.context.home):
                 return f"`{' '.join(part.argv)}` would remove or move {risk}."
-    return reach.protected_below(case, part, answered=_answered(case, part))
+    if reason := reach.protected_below(case, part, answered=_answered(case, part)):
+        return reason
+    return through_new_link(case, part, reading=any(rule.path is not None for rule in restrictions(case)))
 
 
 def _answered(case: Case, part: Part) -> bool:

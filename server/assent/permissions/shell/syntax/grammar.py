@@ -16,10 +16,11 @@ from assent.permissions.paths import Seen, real_directory
 from assent.permissions.shell.syntax import lexer as shell_lexer
 from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.statements import StatementReader
+from assent.permissions.shell.syntax.unsettled import may_unsettle
 from assent.permissions.shell.syntax.words import TooManyWordsError
 
 if TYPE_CHECKING:
-    from tree_sitter import Parser
+    from tree_sitter import Node, Parser
 
 MAX_LENGTH = 10_000  # longer lines ask
 MAX_READ = 200_000  # longer lines are not even searched for denied commands
@@ -34,11 +35,13 @@ class Script:
     text: str
     commands: tuple[Command, ...] = ()
     doubts: tuple[str, ...] = ()
-    unread: bool = False  # not even searched for commands
+    unread: bool = False  # what it does cannot be read: it may hold commands that are not among these
+    unsettled: bool = False  # it may change what its own words mean
     crowded: bool = False  # has more words than are looked at: none of them was read
 
 
-def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
+def read(text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled: bool = False) -> Script:
+    """`unsettled`: it is run by a shell whose variables or options are not the usual ones."""
     if len(text) > MAX_READ:
         return Script(text=text, doubts=("the command is too long to be read",), unread=True)
     try:
@@ -50,14 +53,26 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
     tree = _parser().parse(data)
     if tree.root_node.descendant_count > MAX_NODES:
         return Script(text=text, doubts=("the command has too many parts to be read",), unread=True)
-    reader = StatementReader(home=home, cwd=cwd, seen={} if seen is None else seen)
-    reader.doubts.extend(_text_doubts(text))
+    first = StatementReader(home=home, cwd=cwd, seen={} if seen is None else seen, unsettled=unsettled)
+    first.doubts.extend(_text_doubts(text))
     if tree.root_node.has_error:
-        reader.doubt("the command cannot be parsed")
+        first.doubt("the command cannot be parsed")
     try:
-        reader.statement(tree.root_node, frozenset({real_directory(cwd, reader.seen)}), 0)
+        reader = _with_care(_read_tree(first, tree.root_node, data), tree.root_node, text)
     except TooManyWordsError:
-        return Script(text=text, doubts=tuple(dict.fromkeys(reader.doubts)), crowded=True)
+        return Script(text=text, doubts=tuple(dict.fromkeys(first.doubts)), crowded=True)
+    return Script(
+        text=text,
+        commands=tuple(reader.commands),
+        doubts=tuple(dict.fromkeys(reader.doubts)),
+        unread=tree.root_node.has_error,
+        unsettled=reader.unsettled,
+    )
+
+
+def _read_tree(reader: StatementReader, root: "Node", data: bytes) -> StatementReader:
+    """Raises TooManyWordsError."""
+    reader.statement(root, frozenset({real_directory(reader.cwd, reader.seen)}), 0)
     if any(moved <= use for moved in reader.moved for use in reader.pwd_uses):
         reader.doubt("$PWD after a change of directory")
     if not reader.doubts:
@@ -65,7 +80,18 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
             _agree(reader, shell_lexer.lex(data))
         except shell_lexer.LexError as error:
             reader.doubt(str(error))
-    return Script(text=text, commands=tuple(reader.commands), doubts=tuple(dict.fromkeys(reader.doubts)))
+    return reader
+
+
+def _with_care(reader: StatementReader, root: "Node", text: str) -> StatementReader:
+    """Read again without counting on directories, variables and wildcards, where the line does not leave them alone."""
+    adrift = root.has_error or (reader.searched and reader.moves > 0)
+    unsettled = reader.unsettled or may_unsettle(text, reader.commands, doubted=bool(reader.doubts))
+    if not adrift and unsettled == reader.unsettled:
+        return reader
+    again = StatementReader(home=reader.home, cwd=reader.cwd, seen=reader.seen, unsettled=unsettled, adrift=adrift)
+    again.doubts.extend(reader.doubts)
+    return _read_tree(again, root, text.encode())
 
 
 def warm_up() -> None:
