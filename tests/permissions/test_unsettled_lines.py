@@ -184,7 +184,7 @@ def _run(ws: Scratch, command: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        env={"PATH": "/usr/bin:/bin", "HOME": f"/{ws.home.name}", "USER": "u", "GIT_CONFIG_GLOBAL": "/dev/null"},
+        env={"PATH": "/usr/bin:/bin", "HOME": str(ws.home), "USER": "u", "GIT_CONFIG_GLOBAL": "/dev/null"},
         stdin=subprocess.DEVNULL,
         timeout=60,
     )

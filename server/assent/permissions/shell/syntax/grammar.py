@@ -65,7 +65,7 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled:
         text=text,
         commands=tuple(reader.commands),
         doubts=tuple(dict.fromkeys(reader.doubts)),
-        unread=tree.root_node.has_error,
+        unread=tree.root_node.has_error or reader.misread,
         unsettled=reader.unsettled,
     )
 
@@ -73,23 +73,25 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled:
 def _read_tree(reader: StatementReader, root: "Node", data: bytes) -> StatementReader:
     """Raises TooManyWordsError."""
     reader.statement(root, frozenset({real_directory(reader.cwd, reader.seen)}), 0)
-    if any(moved <= use for moved in reader.moved for use in reader.pwd_uses):
-        reader.doubt("$PWD after a change of directory")
     if not reader.doubts:
         try:
-            _agree(reader, shell_lexer.lex(data))
+            reader.misread = not _agree(reader, shell_lexer.lex(data))
         except shell_lexer.LexError as error:
             reader.doubt(str(error))
+    if reader.misread:
+        reader.doubt("two readings of the command disagree")
     return reader
 
 
 def _with_care(reader: StatementReader, root: "Node", text: str) -> StatementReader:
     """Read again without counting on directories, variables and wildcards, where the line does not leave them alone."""
+    lost = any(moved <= use for moved in reader.moved for use in reader.pwd_uses)
     adrift = root.has_error or (reader.searched and reader.moves > 0)
     unsettled = reader.unsettled or may_unsettle(text, reader.commands, doubted=bool(reader.doubts))
-    if not adrift and unsettled == reader.unsettled:
+    if not adrift and not lost and unsettled == reader.unsettled:
         return reader
-    again = StatementReader(home=reader.home, cwd=reader.cwd, seen=reader.seen, unsettled=unsettled, adrift=adrift)
+    again = StatementReader(home=reader.home, cwd=reader.cwd, seen=reader.seen, unsettled=unsettled)
+    again.adrift, again.lost = adrift, lost or adrift
     again.doubts.extend(reader.doubts)
     return _read_tree(again, root, text.encode())
 
@@ -182,11 +184,11 @@ def _text_doubts(text: str) -> Iterator[str]:
         yield "the command is empty"
 
 
-def _agree(reader: StatementReader, lexed: shell_lexer.Lexed) -> None:
-    """The grammar's words, operators and boundaries against the lexer's."""
+def _agree(reader: StatementReader, lexed: shell_lexer.Lexed) -> bool:
+    """Are the grammar's words, operators and boundaries those of the lexer?"""
     same = sorted(reader.spans) == sorted(lexed.words) and reader.operators == lexed.operators
-    if not same or reader.keywords != lexed.keywords:
-        raise shell_lexer.LexError("two readings of the command disagree")
+    if not same or reader.keywords != lexed.keywords or sorted(reader.heredocs) != sorted(lexed.heredocs):
+        return False
     segment_of = {span: number for number, segment in enumerate(lexed.segments) for span in segment}
     seen: set[int] = set()
     for command in reader.commands:
@@ -194,7 +196,6 @@ def _agree(reader: StatementReader, lexed: shell_lexer.Lexed) -> None:
             continue  # redirections of a whole group; their words were compared above
         numbers = {segment_of[word.span] for word in command.words}
         if len(numbers) != 1 or numbers & seen:
-            raise shell_lexer.LexError("two readings of the command disagree")
+            return False
         seen |= numbers
-    if sorted(reader.heredocs) != sorted(lexed.heredocs):
-        raise shell_lexer.LexError("two readings of the heredoc disagree")
+    return True

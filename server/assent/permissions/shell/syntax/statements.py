@@ -13,7 +13,7 @@ from assent.permissions.shell.syntax import directories as shell_directories
 from assent.permissions.shell.syntax.bracket_tests import by_itself, file_tests, words_in_brackets
 from assent.permissions.shell.syntax.directories import Directories, either
 from assent.permissions.shell.syntax.kinds import kind_of
-from assent.permissions.shell.syntax.lexer import KEYWORDS
+from assent.permissions.shell.syntax.lexer import KEYWORDS, RESERVED
 from assent.permissions.shell.syntax.simple_commands import Command, Redirect
 from assent.permissions.shell.syntax.unsettled import may_set
 from assent.permissions.shell.syntax.words import Word, WordReader, source_text
@@ -41,6 +41,7 @@ class StatementReader(WordReader):
     keywords: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     adrift: bool = False  # the line moves, and holds something in which nobody follows it
     moves: int = 0  # how many commands may change the directory
+    misread: bool = False  # the grammar has taken something for a command that is none
     searched: bool = False  # commands were found in something whose order is not followed
     moved: list[int] = field(default_factory=list[int])  # where in the text the directory has changed
     bindings: list[str] = field(default_factory=list[str])  # of loops, in the order in which they stand
@@ -263,6 +264,9 @@ class StatementReader(WordReader):
             given="\n".join(given) if given else None,
         )
         self.commands.append(command)
+        if words and words[0].text in RESERVED:
+            self.doubt(f"`{words[0].text}` is taken for a command")
+            self.misread = True
         self.moves += shell_directories.moves(command.words)
         moved = shell_directories.after(command.words, here, home=self.home, seen=self.seen, unsettled=self.unsettled)
         if moved != (here, here) or here is None:

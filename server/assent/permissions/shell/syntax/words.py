@@ -91,6 +91,7 @@ class WordReader(ABC):
     spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     pwd_uses: list[int] = field(default_factory=list[int])  # where $PWD stands: before any `cd` it is `cwd`
     unsettled: bool = False  # the line may change what HOME is, or how wildcards and values are read
+    lost: bool = False  # the line moves, so that $PWD may be another directory than `cwd`
     bound: set[str] = field(
         default_factory=set[str]
     )  # variables that the line itself gives a value: unknown, no secret
@@ -227,9 +228,10 @@ class WordReader(ABC):
             out.append(_Piece(value))
             if name == "PWD":
                 self.pwd_uses.append(node.start_byte)
-            if self.unsettled:
+            changed = self.unsettled or (self.lost and name == "PWD")
+            if changed:
                 self.doubt(f"${name} in a line that may change it, or how its value is read")
-            return not self.unsettled and not re.search(r"[\s*?\[\\]", value)
+            return not changed and not re.search(r"[\s*?\[\\]", value)
         if source == "$?":
             out.append(_Piece("0", "[0-9]*"))  # some number
             return True
