@@ -45,6 +45,7 @@ MOVES = (
     "{cd,10/hooks}; @",
     "cd <<E 10/hooks && @\nx\nE",
     "cat <<E; cd 10/hooks; @\nx\nE",
+    "cat <<E\n`cd 10/hooks; @`\nE",
     "bash -O lastpipe -c 'true | cd 10/hooks; @'",
 )
 
@@ -106,6 +107,24 @@ def test_a_wildcard_that_the_line_widens_does_not_reach_a_protected_file(ws: Scr
     assert (protected.stat().st_mtime_ns, protected.read_text()) != before
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cd 10/hooks; sed -i s/a/b/ pre-push.sample", "CDPATH=10 cd hooks; sed -i s/a/b/ pre-push.sample",
+        "while cd 10/hooks; do gzip pre-push.sample; break; done", "cd 10/hooks; sort -o pre-push.sample ../../a.py",
+        "cd 10/hooks; awk 'BEGIN{print > \"pre-push.sample\"}'", "for f in cd; do $f 10/hooks; sort -o pre-push.sample ../../a.py; done",
+        "builtin cd 10/hooks; split -l1 ../../a.py pre-push.sample", "cd 10/hooks && python3 -c 'open(\"pre-push.sample\", \"w\")'",
+    ],
+)  # fmt: skip
+def test_what_changes_files_where_nobody_knows_the_folder_asks(ws: Scratch, line: str) -> None:
+    (ws.root / "10").symlink_to(".git")
+    (ws.root / "hooks").mkdir()
+    before = {file.name: file.read_bytes() for file in (ws.root / ".git/hooks").iterdir()}
+    assert "allow" not in [ws.bash(line, mode=mode).decision for mode in MODES]
+    _run(ws, line)
+    assert {file.name: file.read_bytes() for file in (ws.root / ".git/hooks").iterdir()} != before
+
+
 @pytest.mark.parametrize("line", ["cp -r dir d; cat d/s", "mv dir d; cat d/s", "read PWD <<< sub; cat $PWD/deep/c.txt"])
 def test_a_denied_file_is_not_read_through_what_the_line_puts_in_place(ws: Scratch, line: str) -> None:
     (ws.root / "dir").mkdir()
@@ -132,7 +151,7 @@ def test_lines_that_only_speak_of_such_variables_run_unasked(ws: Scratch, line: 
         "for f in a b; do cp a.py sub; done", "cd sub && touch made", "bash -c 'cd sub && touch made'", "set -- a b; touch ~/x",
         "mv sub/deep d; touch d/x", "cp -r sub d && touch d/x", "git checkout -q -b new && touch made", "ln -s a.py z; touch other",
         "while read f; do echo $f; done < a.py", "ln -sf v2 current", "git checkout -q linked && touch made",
-        "export FOO=1 BAR=$USER; make > ~/log", "echo $(date) > out",
+        "export FOO=1 BAR=$USER; make > ~/log", "python - <<'E'\nprint(1)\nE",  "echo $(date) > out", "cat <<E\n\\\\`x\\\\`\nE", "cd sub && sed -i s/a/b/ a.py", "x=1; python a.py out", 
     ],
 )  # fmt: skip
 def test_ordinary_lines_still_pass_under_bypass(ws: Scratch, line: str) -> None:

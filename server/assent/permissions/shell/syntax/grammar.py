@@ -8,7 +8,7 @@ with a doubt is never auto-allowed. Working directories are followed through `cd
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -75,12 +75,20 @@ def _read_tree(reader: StatementReader, root: "Node", data: bytes) -> StatementR
     reader.statement(root, frozenset({real_directory(reader.cwd, reader.seen)}), 0)
     if not reader.doubts:
         try:
-            reader.misread = not _agree(reader, shell_lexer.lex(data))
+            lexed = shell_lexer.lex(data)
+            if not _agree(reader, lexed):
+                reader.doubt("two readings of the command disagree")
+                reader.misread = not _agree(reader, _without_lost_dashes(reader, lexed, data))
         except shell_lexer.LexError as error:
             reader.doubt(str(error))
-    if reader.misread:
-        reader.doubt("two readings of the command disagree")
     return reader
+
+
+def _without_lost_dashes(reader: StatementReader, lexed: shell_lexer.Lexed, data: bytes) -> shell_lexer.Lexed:
+    """The grammar drops a lone `-` before a heredoc, which names no file and runs nothing."""
+    found = set(reader.spans)
+    kept = [[span for span in each if span in found or data[slice(*span)] != b"-"] for each in lexed.segments]
+    return replace(lexed, segments=kept)
 
 
 def _with_care(reader: StatementReader, root: "Node", text: str) -> StatementReader:

@@ -29,6 +29,7 @@ _OPERATORS = frozenset(
 )
 _WILDCARD = re.compile(r"[*?\[]")
 _LOOP_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+_BACKTICK = re.compile(r"(?<!\\)(?:\\\\)*+`")  # in the text of a heredoc the grammar does not look behind one
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
 
 
@@ -318,15 +319,18 @@ class StatementReader(WordReader):
     def _heredoc(self, node: "Node", redirects: list[Redirect], given: list[str], depth: int) -> list["Node"]:
         """Its plain text is input; gives back what else the grammar hung on it."""
         rest: list[Node] = []
+        expands = True
         for child in node.children:
             match child.type:
                 case "<<" | "<<-":
                     self._operator(child)
                 case "heredoc_start":
                     self.spans.append((child.start_byte, child.end_byte))
+                    expands = not re.search(r"['\"\\]", source_text(child))
                 case "heredoc_body":
                     self.heredocs.append((child.start_byte, child.end_byte))
                     given.append(source_text(child))
+                    self.misread = self.misread or (expands and _BACKTICK.search(given[-1]) is not None)
                     if any(inner.type != "heredoc_content" for inner in child.named_children):
                         self.doubt("a heredoc whose text the shell expands")
                         self._search(child, None, depth)
