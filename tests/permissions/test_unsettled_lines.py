@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from assent.permissions.shell.syntax.grammar import read
+from assent.permissions.trees import MAX_ENTRIES
 from permissions.scratch import Scratch
 
 BYPASS = {"mode": "bypassPermissions"}
@@ -187,6 +188,18 @@ def test_a_text_in_a_shell_of_other_options_is_read_with_the_same_care() -> None
     ):  # fmt: skip
         assert read(line, cwd="/w", home="/h").unsettled is unsettled, line
     assert read("cd hooks", cwd="/w", home="/h", unsettled=True).unsettled
+
+
+def test_a_tree_too_large_to_look_through_may_bring_a_link(ws: Scratch) -> None:
+    (ws.root / "big").mkdir()
+    for number in range(MAX_ENTRIES + 1):
+        (ws.root / f"big/{number}").touch()
+    assert ws.bash("tee d/x < a.py; cp -r big d", **BYPASS).decision == "ask"
+
+
+def test_git_lines_that_bring_no_file_bring_no_link(ws: Scratch) -> None:
+    assert ws.bash("git add a.py && touch made", **BYPASS).decision == "allow"
+    assert ws.bash("touch made; git pull", **BYPASS).step == "ironGate"  # by what git itself may bring
 
 
 def _branch_with_link(ws: Scratch) -> None:
