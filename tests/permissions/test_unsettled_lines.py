@@ -34,6 +34,7 @@ MOVES = (
     "let CDPATH=5; cd hooks; @",
     "CDPATH=.g''it bash -c 'cd hooks; @'",
     "env CDPATH=.g''it bash -c 'cd hooks; @'",
+    "CDPATH=10 cd hooks; bash -c '@'",
     "while cd .g''it/hooks; do @; break; done",
     "until ! cd 10/hooks; do @; break; done",
     "case x in x) cd 10/hooks; @;; esac",

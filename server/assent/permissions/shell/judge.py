@@ -54,10 +54,11 @@ def judge(
     seen: Seen | None = None,
     budget: GuessBudget | None = None,
     unsettled: bool = False,
+    anywhere: bool = False,
 ) -> Judgement:
     """`hints` are names of commands that something is denied about: they count in arguments of unknown programs too."""
     seen = {} if seen is None else seen
-    script = read(text, cwd=cwd, home=home, seen=seen, unsettled=unsettled)
+    script = read(text, cwd=cwd, home=home, seen=seen, unsettled=unsettled, anywhere=anywhere)
     line = LineState(
         cwd=cwd,
         home=home,
@@ -228,6 +229,7 @@ def _guessed(guess: Guess, command: Command, line: LineState) -> Iterator[Part]:
             seen=line.seen,
             budget=line.budget,
             unsettled=line.unsettled,
+            anywhere=command.directories is None,
         )
         if not guess.weak:
             line.blind.extend(inside.blind)

@@ -40,8 +40,10 @@ class Script:
     crowded: bool = False  # has more words than are looked at: none of them was read
 
 
-def read(text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled: bool = False) -> Script:
-    """`unsettled`: it is run by a shell whose variables or options are not the usual ones."""
+def read(
+    text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled: bool = False, anywhere: bool = False
+) -> Script:
+    """`unsettled`: the shell that runs it has unusual variables or options; `anywhere`: nobody knows in which folder."""
     if len(text) > MAX_READ:
         return Script(text=text, doubts=("the command is too long to be read",), unread=True)
     try:
@@ -54,6 +56,7 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled:
     if tree.root_node.descendant_count > MAX_NODES:
         return Script(text=text, doubts=("the command has too many parts to be read",), unread=True)
     first = StatementReader(home=home, cwd=cwd, seen={} if seen is None else seen, unsettled=unsettled)
+    first.anywhere = anywhere
     first.doubts.extend(_text_doubts(text))
     if tree.root_node.has_error:
         first.doubt("the command cannot be parsed")
@@ -72,7 +75,8 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled:
 
 def _read_tree(reader: StatementReader, root: "Node", data: bytes) -> StatementReader:
     """Raises TooManyWordsError."""
-    reader.statement(root, frozenset({real_directory(reader.cwd, reader.seen)}), 0)
+    here = None if reader.anywhere else frozenset({real_directory(reader.cwd, reader.seen)})
+    reader.statement(root, here, 0)
     if not reader.doubts:
         try:
             lexed = shell_lexer.lex(data)
@@ -99,7 +103,7 @@ def _with_care(reader: StatementReader, root: "Node", text: str) -> StatementRea
     if not adrift and not lost and unsettled == reader.unsettled:
         return reader
     again = StatementReader(home=reader.home, cwd=reader.cwd, seen=reader.seen, unsettled=unsettled)
-    again.adrift, again.lost = adrift, lost or adrift
+    again.anywhere, again.adrift, again.lost = reader.anywhere, adrift, lost or adrift
     again.doubts.extend(reader.doubts)
     return _read_tree(again, root, text.encode())
 

@@ -40,6 +40,7 @@ class StatementReader(WordReader):
     operators: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     keywords: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    anywhere: bool = False  # nobody knows where the line begins
     adrift: bool = False  # the line moves, and holds something in which nobody follows it
     moves: int = 0  # how many commands may change the directory
     misread: bool = False  # the grammar has taken something for a command that is none
