@@ -43,7 +43,7 @@ class Script:
 def read(
     text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled: bool = False, anywhere: bool = False
 ) -> Script:
-    """`unsettled`: the shell that runs it has unusual variables or options; `anywhere`: nobody knows in which folder."""
+    """`unsettled`: the shell that runs it has odd variables or options; `anywhere`: nobody knows in which folder"""
     if len(text) > MAX_READ:
         return Script(text=text, doubts=("the command is too long to be read",), unread=True)
     try:
