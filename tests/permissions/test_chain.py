@@ -232,11 +232,12 @@ TABLE: dict[str, list[Row]] = {
         ("Bash", {"command": "for f in a b; do $f; done"}, {"mode": "bypassPermissions"}, "allow mode"),
         ("Bash", {"command": "python /usr/lib/x.py"}, {"mode": "bypassPermissions"}, "allow mode"),
         ("Bash", {"command": "cp a.py /usr/lib/x.py"}, {"mode": "bypassPermissions"}, "ask ironGate"),
+        ("Bash", {"command": "echo 'x"}, {"allow": ["Bash(echo:*)"]}, "ask ironGate"),
     ],
     "9 the tool's own check": [
         ("ExitPlanMode", {"plan": "x"}, {"mode": "bypassPermissions"}, "ask tool"),
         ("Bash", {"command": "echo $(date)"}, {}, "ask tool"),
-        ("Bash", {"command": "echo 'x"}, {"allow": ["Bash(echo:*)"]}, "ask tool"),
+        ("Bash", {"command": "echo ${x:-y}"}, {"allow": ["Bash(echo:*)"]}, "ask tool"),
         ("WebFetch", {"url": "https://a@example.org/"}, {"allow": ["WebFetch"]}, "ask tool"),
         ("WebFetch", {"url": "http://127.0.0.1:8000/"}, {"allow": ["WebFetch"]}, "deny tool"),
         ("WebFetch", {"url": "http://localhost/"}, {"mode": "bypassPermissions"}, "deny tool"),

@@ -17,7 +17,7 @@ from assent.permissions.paths import fold
 from assent.permissions.shell.tables.git import without_global_flags
 from assent.permissions.shell.tables.git_commands import SUBCOMMANDS
 from assent.text.words import names
-from assent.types.git_objects import GitObjects, Unreadable
+from assent.types.git_objects import Entry, GitObjects, Unreadable
 from assent.types.regular_files import read_regular
 
 Wanted = Callable[[str], bool]  # is this a path, absolute, of which one wants to know?
@@ -31,6 +31,7 @@ LEAVE_FILES = names("""
     get-tar-commit-id interpret-trailers
 """).union(SUBCOMMANDS) - {"submodule", "stash", "worktree"}
 """Subcommands that change no file of the working tree, or whose words say which: those are judged by their words."""
+_LINK = "120000"  # the mode of one in a tree
 _LARGEST = 4 << 20  # bytes of a file that is compared
 _LONGEST = 200  # characters of a pathspec that is looked at
 _MAGIC, _WILD = frozenset("[\\:"), frozenset("*?[\\")  # of pathspecs; of the first kind everything is taken to match
@@ -85,6 +86,7 @@ class _Checkout:
     objects: GitObjects
     directory: str
     wanted: Wanted
+    links: bool  # only what comes as a link counts
 
     def path(self, name: str) -> str:
         return f"{self.top}/{name}"
@@ -94,13 +96,18 @@ class _Checkout:
 
     def moved(self, one: bytes | None, other: bytes | None) -> str | None:
         """A wanted path that is another one in the second tree."""
-        return next((name for name, _ in self.objects.differing(one, other) if self.wanted(self.path(name))), None)
+        found = self.objects.differing(one, other)
+        return next((name for name, entry in found if self._counts(entry) and self.wanted(self.path(name))), None)
+
+    def _counts(self, entry: Entry | None) -> bool:
+        return not self.links or (entry is not None and entry[0] == _LINK)
 
     def overwritten(self, source: bytes | None, places: Sequence[str] = ()) -> str | None:
         """A wanted path that holds something else than the tree, or without one than the index, has for it."""
         held: Mapping[str, bytes | None] = git_index.entries(self.store)
         if source is not None:
-            brought = {name: entry[1] for name, entry in self.objects.differing(None, source) if entry is not None}
+            found = self.objects.differing(None, source)
+            brought = {name: entry[1] for name, entry in found if entry is not None and self._counts(entry)}
             held = dict.fromkeys(held) | brought
         for name, id in held.items():
             path = self.path(name)
@@ -117,9 +124,10 @@ class _Checkout:
         return None
 
 
-def changed(argv: Sequence[str], directory: str, wanted: Wanted) -> str | None:
+def changed(argv: Sequence[str], directory: str, wanted: Wanted, *, links: bool = False) -> str | None:
     """A wanted path that this git line would change, remove or bring, relative to the working tree.
 
+    With `links`, only one that it would bring as a link, as far as the trees say that.
     Raises Unreadable when nobody can tell.
     """
     name, *rest = without_global_flags(argv[1:]) or ("",)
@@ -133,7 +141,7 @@ def changed(argv: Sequence[str], directory: str, wanted: Wanted) -> str | None:
         if repositories.other_hashes(common):
             raise Unreadable("the repository's hashes")
         checkout = _Checkout(
-            top=top, store=store, objects=GitObjects(store, common), directory=directory, wanted=wanted
+            top=top, store=store, objects=GitObjects(store, common), directory=directory, wanted=wanted, links=links
         )
         return _changed(name, rest, checkout)
     except (OSError, ValueError, git_index.IndexRefused, trees.TooMany) as error:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from assent.permissions import git_history, reach
 from assent.permissions.case import Case
 from assent.permissions.coverage import covers_part, restrictions
+from assent.permissions.new_links import through_new_link
 from assent.permissions.paths import Located
 from assent.permissions.protected import (
     mentions_protected,
@@ -18,6 +19,7 @@ from assent.permissions.protected import (
     root_at_risk,
 )
 from assent.permissions.rules import READERS
+from assent.permissions.shell.syntax.directories import MOVES
 from assent.permissions.shell.syntax.parts import Part, PathUse
 from assent.permissions.shell.tables.changers import may_replace_its_output, puts_another_in_place, writes_in_place
 from assent.permissions.shell.tables.gates import git_moved
@@ -59,7 +61,11 @@ def _iron_part(case: Case, part: Part) -> str | None:
                 return f"`{use.word.text}` is protected: {reason}."
         if case.unseen_names(use):
             return f"`{use.word.text}` has other names (hard links), and nobody can tell which files those are."
+    if any(use.directories is None and not _rooted(use) for use in part.alters):
+        return f"Nobody can tell which files `{' '.join(part.argv)}` would change."
     for use in part.maybe:
+        if use.directories is None and not part.harmless and (place := _moved_into_protected(case)):
+            return f"Nobody can tell where `{' '.join(part.argv)}` would run: `{place}` is protected."
         for located in case.locations(use) or ():
             if reason := _protected(case, located, sure=False):
                 return f"`{use.word.text}` is protected: {reason}."
@@ -87,7 +93,20 @@ def _iron_part(case: Case, part: Part) -> str | None:
                 continue
             if risk := root_at_risk(located, roots=case.roots, home=case.context.home):
                 return f"`{' '.join(part.argv)}` would remove or move {risk}."
-    return reach.protected_below(case, part, answered=_answered(case, part))
+    if reason := reach.protected_below(case, part, answered=_answered(case, part)):
+        return reason
+    return through_new_link(case, part, reading=any(rule.path is not None for rule in restrictions(case)))
+
+
+def _moved_into_protected(case: Case) -> str | None:
+    """A folder that the line may move to, and in which nothing is changed unasked."""
+    assert case.shell is not None
+    for part in case.shell.parts:
+        if part.argv and (part.argv[0] in MOVES or not part.argv[0][0].isalnum()):
+            for use in (*part.reads, *part.maybe):
+                if any(_protected(case, located, sure=False) for located in case.locations(use) or ()):
+                    return use.word.text
+    return None
 
 
 def _answered(case: Case, part: Part) -> bool:

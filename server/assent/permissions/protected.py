@@ -121,10 +121,12 @@ def root_at_risk(located: Located, *, roots: Iterable[str], home: str) -> str | 
 
 
 def mentions_protected(text: str) -> str | None:
-    """For shell text nobody could parse: the name of a protected place in it, if any."""
-    for word in re.split(r"[\s'\"=;&|()<>{},:$`\\]+", fold(text)):
-        if reason := _named(word):
-            return reason
+    """For shell text nobody could parse: the name of a protected place in it, if any, with its quotes or without."""
+    folded = fold(text)
+    for spelled in dict.fromkeys((folded, re.sub(r"\\\n|[\\'\"]", "", folded))):
+        for word in re.split(r"[\s'\"=;&|()<>{},:$`\\]+", spelled):
+            if reason := _named(word):
+                return reason
     return None
 
 

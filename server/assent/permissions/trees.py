@@ -51,5 +51,10 @@ def any_below(start: str, wanted: Callable[[str], bool], *, copies: bool = True,
         return None
 
 
+def links_below(start: str) -> Iterator[str]:
+    """Raises TooMany."""
+    return (path for path in below(start) if _is_link(start, path))
+
+
 def _is_link(start: str, path: str) -> bool:
     return os.path.islink(os.path.join(start, path))  # noqa: PTH114, PTH118

@@ -260,7 +260,8 @@ def _told_to_git(words: Sequence[Word], named: Sequence[str]) -> Iterator[Guess]
         if word.text not in named:
             continue
         value = word.text.partition("=")[2] or re.sub(r"-[a-zA-Z]*?[xutc]", "", word.text, count=1)
-        texts = [_BANG.sub("", text, count=1) for text in (value, *(later.text for later in words[position + 1 :]))]
+        given = (value, *(later.text for later in words[position + 1 :]))
+        texts = list(dict.fromkeys(each for text in given for each in (text, _BANG.sub("", text, count=1))))
         texts += [text.partition("=")[2].removeprefix("!") for text in texts if "=" in text]
         tail = tuple(words[position + 1 :])
         yield Guess(
@@ -305,8 +306,10 @@ def _tails(words: Sequence[Word]) -> tuple[Tail, ...]:
 def _texts(words: Sequence[Word], name: str) -> Iterator[str]:
     for word in words:
         text = _BANG.sub("", word.text, count=1)
-        if _SPLITS.search(text) or text != word.text:
+        if text != word.text:
             yield text
+        if _SPLITS.search(word.text):
+            yield word.text  # what looks like `e command` of sed may be the end of a name
         if name and _ATTACHED.match(text):
             yield from (text[2:], text[3:])  # -S'command', -qc'command'
         if "=" in text:

@@ -19,7 +19,7 @@ from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.words import MAX_WORDS, Word
 from assent.permissions.shell.tables import git as shell_git
 from assent.permissions.shell.tables.handed_names import handed_names
-from assent.permissions.shell.tables.wrappers import program, unwrapped
+from assent.permissions.shell.tables.wrappers import SHELLS, program, unwrapped
 
 MAX_NESTING = 4  # of shell text inside shell text
 MAX_TURNS = 20  # of a loop that are looked at
@@ -53,10 +53,12 @@ def judge(
     nesting: int = 0,
     seen: Seen | None = None,
     budget: GuessBudget | None = None,
+    unsettled: bool = False,
+    anywhere: bool = False,
 ) -> Judgement:
     """`hints` are names of commands that something is denied about: they count in arguments of unknown programs too."""
     seen = {} if seen is None else seen
-    script = read(text, cwd=cwd, home=home, seen=seen)
+    script = read(text, cwd=cwd, home=home, seen=seen, unsettled=unsettled, anywhere=anywhere)
     line = LineState(
         cwd=cwd,
         home=home,
@@ -66,6 +68,7 @@ def judge(
         nesting=nesting,
         seen=seen,
         budget=budget or GuessBudget(),
+        unsettled=script.unsettled,
     )
     if script.crowded or sum(_size(command) for command in script.commands) > MAX_WORDS:
         why = "the command has too many words to look at them all"
@@ -225,9 +228,13 @@ def _guessed(guess: Guess, command: Command, line: LineState) -> Iterator[Part]:
             nesting=line.nesting + 1,
             seen=line.seen,
             budget=line.budget,
+            unsettled=line.unsettled,
+            anywhere=command.directories is None,
         )
         if not guess.weak:
             line.blind.extend(inside.blind)
+            if inside.script.unread and any(program(word) in SHELLS or word.text == "eval" for word in command.words):
+                line.blind.append(f"nobody could read `{text}`")
             line.unnamed.extend(inside.unnamed)
             line.unchecked.extend((*inside.doubts, *inside.unchecked))
         for part in inside.parts:

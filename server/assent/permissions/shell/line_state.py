@@ -31,6 +31,7 @@ class LineState:
     nesting: int
     seen: Seen
     budget: GuessBudget
+    unsettled: bool = False  # the line may change what its own words mean
     unchecked: list[str] = field(default_factory=list[str])
     unnamed: list[str] = field(default_factory=list[str])
     blind: list[str] = field(default_factory=list[str])

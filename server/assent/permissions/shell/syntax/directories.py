@@ -15,7 +15,7 @@ MAX_DIRECTORIES = 8
 Directories = frozenset[str] | None
 """The working directories a command may run in; None when nobody can say."""
 
-_MOVES = names("cd pushd popd")
+MOVES = names("cd pushd popd")
 _RUN_TEXT_HERE = names(". source eval alias trap mapfile readarray shopt bind enable")
 """Builtins that run text in this very shell, at once or before a later command, or change what later words run."""
 
@@ -30,17 +30,27 @@ def _may_move(words: Sequence[Word]) -> bool:
     """Could a command that is not plainly `cd` be one, or run one: by a variable, a wrapper, or text of its own?"""
     name = words[:1]
     read = words if any(word.text in WRAPPERS for word in name) else name
-    return any(not word.plain for word in name) or any(word.text in _MOVES | _RUN_TEXT_HERE for word in read)
+    return any(not word.plain for word in name) or any(word.text in MOVES | _RUN_TEXT_HERE for word in read)
 
 
-def after(words: Sequence[Word], here: Directories, *, home: str, seen: Seen) -> tuple[Directories, Directories]:
-    """The directories once the command has succeeded, and whatever became of it."""
+def moves(words: Sequence[Word]) -> bool:
+    return any(word.text in MOVES for word in words[:1]) or _may_move(words)
+
+
+def after(
+    words: Sequence[Word], here: Directories, *, home: str, seen: Seen, unsettled: bool
+) -> tuple[Directories, Directories]:
+    """The directories once the command has succeeded, and whatever became of it.
+
+    In an `unsettled` line a name may be looked for elsewhere (CDPATH), unless it says where it begins.
+    """
     argv = [word.text for word in words]
-    if not argv or argv[0] not in _MOVES:
+    if not argv or argv[0] not in MOVES:
         return (None, None) if _may_move(words) else (here, here)
     target = [word for word in words[1:] if word.text != "--"] or [Word(text=home, pattern=home)]
     plain = len(target) == 1 and target[0].known and not target[0].wild and target[0].text not in ("-", "")
-    if argv[0] != "cd" or not plain or here is None:
+    sure = not unsettled or target[0].text.partition("/")[0] in ("", ".", "..")
+    if argv[0] != "cd" or not plain or not sure or here is None:
         return None, None
     there: set[str] = set()
     for directory in here:

@@ -8,7 +8,7 @@ with a doubt is never auto-allowed. Working directories are followed through `cd
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,11 @@ from assent.permissions.paths import Seen, real_directory
 from assent.permissions.shell.syntax import lexer as shell_lexer
 from assent.permissions.shell.syntax.simple_commands import Command
 from assent.permissions.shell.syntax.statements import StatementReader
+from assent.permissions.shell.syntax.unsettled import may_unsettle
 from assent.permissions.shell.syntax.words import TooManyWordsError
 
 if TYPE_CHECKING:
-    from tree_sitter import Parser
+    from tree_sitter import Node, Parser
 
 MAX_LENGTH = 10_000  # longer lines ask
 MAX_READ = 200_000  # longer lines are not even searched for denied commands
@@ -34,11 +35,15 @@ class Script:
     text: str
     commands: tuple[Command, ...] = ()
     doubts: tuple[str, ...] = ()
-    unread: bool = False  # not even searched for commands
+    unread: bool = False  # what it does cannot be read: it may hold commands that are not among these
+    unsettled: bool = False  # it may change what its own words mean
     crowded: bool = False  # has more words than are looked at: none of them was read
 
 
-def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
+def read(
+    text: str, *, cwd: str, home: str, seen: Seen | None = None, unsettled: bool = False, anywhere: bool = False
+) -> Script:
+    """`unsettled`: the shell that runs it has odd variables or options; `anywhere`: nobody knows in which folder"""
     if len(text) > MAX_READ:
         return Script(text=text, doubts=("the command is too long to be read",), unread=True)
     try:
@@ -50,22 +55,57 @@ def read(text: str, *, cwd: str, home: str, seen: Seen | None = None) -> Script:
     tree = _parser().parse(data)
     if tree.root_node.descendant_count > MAX_NODES:
         return Script(text=text, doubts=("the command has too many parts to be read",), unread=True)
-    reader = StatementReader(home=home, cwd=cwd, seen={} if seen is None else seen)
-    reader.doubts.extend(_text_doubts(text))
+    first = StatementReader(home=home, cwd=cwd, seen={} if seen is None else seen, unsettled=unsettled)
+    first.anywhere = anywhere
+    first.doubts.extend(_text_doubts(text))
     if tree.root_node.has_error:
-        reader.doubt("the command cannot be parsed")
+        first.doubt("the command cannot be parsed")
     try:
-        reader.statement(tree.root_node, frozenset({real_directory(cwd, reader.seen)}), 0)
+        reader = _with_care(_read_tree(first, tree.root_node, data), tree.root_node, text)
     except TooManyWordsError:
-        return Script(text=text, doubts=tuple(dict.fromkeys(reader.doubts)), crowded=True)
-    if any(moved <= use for moved in reader.moved for use in reader.pwd_uses):
-        reader.doubt("$PWD after a change of directory")
+        return Script(text=text, doubts=tuple(dict.fromkeys(first.doubts)), crowded=True)
+    return Script(
+        text=text,
+        commands=tuple(reader.commands),
+        doubts=tuple(dict.fromkeys(reader.doubts)),
+        unread=tree.root_node.has_error or reader.misread,
+        unsettled=reader.unsettled,
+    )
+
+
+def _read_tree(reader: StatementReader, root: "Node", data: bytes) -> StatementReader:
+    """Raises TooManyWordsError."""
+    here = None if reader.anywhere else frozenset({real_directory(reader.cwd, reader.seen)})
+    reader.statement(root, here, 0)
     if not reader.doubts:
         try:
-            _agree(reader, shell_lexer.lex(data))
+            lexed = shell_lexer.lex(data)
+            if not _agree(reader, lexed):
+                reader.doubt("two readings of the command disagree")
+                reader.misread = not _agree(reader, _without_lost_dashes(reader, lexed, data))
         except shell_lexer.LexError as error:
             reader.doubt(str(error))
-    return Script(text=text, commands=tuple(reader.commands), doubts=tuple(dict.fromkeys(reader.doubts)))
+    return reader
+
+
+def _without_lost_dashes(reader: StatementReader, lexed: shell_lexer.Lexed, data: bytes) -> shell_lexer.Lexed:
+    """The grammar drops a lone `-` before a heredoc, which names no file and runs nothing."""
+    found = set(reader.spans)
+    kept = [[span for span in each if span in found or data[slice(*span)] != b"-"] for each in lexed.segments]
+    return replace(lexed, segments=kept)
+
+
+def _with_care(reader: StatementReader, root: "Node", text: str) -> StatementReader:
+    """Read again without counting on directories, variables and wildcards, where the line does not leave them alone."""
+    lost = any(moved <= use for moved in reader.moved for use in reader.pwd_uses)
+    adrift = root.has_error or (reader.searched and reader.moves > 0)
+    unsettled = reader.unsettled or may_unsettle(text, reader.commands, doubted=bool(reader.doubts))
+    if not adrift and not lost and unsettled == reader.unsettled:
+        return reader
+    again = StatementReader(home=reader.home, cwd=reader.cwd, seen=reader.seen, unsettled=unsettled)
+    again.anywhere, again.adrift, again.lost = reader.anywhere, adrift, lost or adrift
+    again.doubts.extend(reader.doubts)
+    return _read_tree(again, root, text.encode())
 
 
 def warm_up() -> None:
@@ -156,11 +196,11 @@ def _text_doubts(text: str) -> Iterator[str]:
         yield "the command is empty"
 
 
-def _agree(reader: StatementReader, lexed: shell_lexer.Lexed) -> None:
-    """The grammar's words, operators and boundaries against the lexer's."""
+def _agree(reader: StatementReader, lexed: shell_lexer.Lexed) -> bool:
+    """Are the grammar's words, operators and boundaries those of the lexer?"""
     same = sorted(reader.spans) == sorted(lexed.words) and reader.operators == lexed.operators
-    if not same or reader.keywords != lexed.keywords:
-        raise shell_lexer.LexError("two readings of the command disagree")
+    if not same or reader.keywords != lexed.keywords or sorted(reader.heredocs) != sorted(lexed.heredocs):
+        return False
     segment_of = {span: number for number, segment in enumerate(lexed.segments) for span in segment}
     seen: set[int] = set()
     for command in reader.commands:
@@ -168,7 +208,6 @@ def _agree(reader: StatementReader, lexed: shell_lexer.Lexed) -> None:
             continue  # redirections of a whole group; their words were compared above
         numbers = {segment_of[word.span] for word in command.words}
         if len(numbers) != 1 or numbers & seen:
-            raise shell_lexer.LexError("two readings of the command disagree")
+            return False
         seen |= numbers
-    if sorted(reader.heredocs) != sorted(lexed.heredocs):
-        raise shell_lexer.LexError("two readings of the heredoc disagree")
+    return True

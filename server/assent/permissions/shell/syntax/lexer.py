@@ -48,7 +48,9 @@ _TOKEN = re.compile(
 _NAMES_DESCRIPTOR = re.compile(r"\{.*\}", re.DOTALL)
 """`{PATH}>x` is no word to bash: it opens x as a descriptor of its choice, and sets PATH to the number of it."""
 KEYWORDS = names("if then elif else fi for do done")
-_RESERVED = names("while until case select function coproc esac in")
+_COMPOUND = names("while until case select function coproc esac in")
+RESERVED = (KEYWORDS | _COMPOUND | {"!", "{", "}"}) - {"coproc"}
+"""No command has such a name, unless somebody quotes it; `coproc` is one that runs another."""
 _LOOP = (-1, -1)  # in place of a word: a loop's variable and `in` must follow
 
 
@@ -110,7 +112,7 @@ def _add_word(out: Lexed, word: str, span: tuple[int, int]) -> None:
             if word == "for":
                 segment.append(_LOOP)
             return
-        if word in _RESERVED:
+        if word in _COMPOUND:
             raise LexError(f"`{word}` starts a compound command")
         if word in ("!", "{", "}"):
             out.segments.append([])

@@ -12,10 +12,11 @@ from assent.permissions.paths import Seen
 from assent.permissions.shell.syntax import directories as shell_directories
 from assent.permissions.shell.syntax.bracket_tests import by_itself, file_tests, words_in_brackets
 from assent.permissions.shell.syntax.directories import Directories, either
-from assent.permissions.shell.syntax.lexer import KEYWORDS
+from assent.permissions.shell.syntax.kinds import kind_of
+from assent.permissions.shell.syntax.lexer import KEYWORDS, RESERVED
 from assent.permissions.shell.syntax.simple_commands import Command, Redirect
+from assent.permissions.shell.syntax.unsettled import may_set
 from assent.permissions.shell.syntax.words import Word, WordReader, source_text
-from assent.text.words import names
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,9 +28,8 @@ _OPERATORS = frozenset(
     {"&&", "||", "|", "|&", ";", "&", "(", ")", "&>>", "&>", ">>", ">|", ">&", "<&", "<<<", "<<-", "<<", "<>", "<", ">"}
 )
 _WILDCARD = re.compile(r"[*?\[]")
-_SETTERS = names("read mapfile readarray printf getopts eval source . wait let trap builtin command exec")
-"""Commands that may give a variable another value."""
 _LOOP_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+_BACKTICK = re.compile(r"(?<!\\)(?:\\\\)*+`")  # in the text of a heredoc the grammar does not look behind one
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
 
 
@@ -40,6 +40,11 @@ class StatementReader(WordReader):
     operators: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     heredocs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     keywords: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
+    anywhere: bool = False  # nobody knows where the line begins
+    adrift: bool = False  # the line moves, and holds something in which nobody follows it
+    moves: int = 0  # how many commands may change the directory
+    misread: bool = False  # the grammar has taken something for a command that is none
+    searched: bool = False  # commands were found in something whose order is not followed
     moved: list[int] = field(default_factory=list[int])  # where in the text the directory has changed
     bindings: list[str] = field(default_factory=list[str])  # of loops, in the order in which they stand
 
@@ -60,8 +65,10 @@ class StatementReader(WordReader):
             case "list":
                 return self._list(node, here, depth)
             case "pipeline":
+                moves = self.moves
                 self._pipeline(node, here, depth)
-                return here, here
+                lasts = self.unsettled and self.moves > moves  # with `lastpipe`, its end runs in this very shell
+                return (None, None) if lasts else (here, here)
             case "negated_command":
                 after: Directories = here
                 for child in node.named_children:
@@ -137,8 +144,12 @@ class StatementReader(WordReader):
             elif child.type == "do_group":
                 self.commands.append(Command(words=tuple(words), directories=here))
                 first, doubts, bindings = len(self.commands), len(self.doubts), len(self.bindings)
-                if self._sequence(child, here, depth + 1) != (here, here):
+                moves = self.moves
+                self._sequence(child, None if self.adrift else here, depth + 1)
+                if self.moves > moves:
                     self.doubt("a loop that changes its directory")
+                    self.searched = True
+                    here = None
                 sure = len(self.doubts) == doubts and name not in self.bindings[bindings:]
                 if sure and all(word.known for word in words):
                     self._go_through(first, name, tuple(words[1:]))
@@ -157,7 +168,7 @@ class StatementReader(WordReader):
     def _go_through(self, first: int, name: str, words: tuple[Word, ...]) -> None:
         """The commands from the `first` on see these words in turn, if none of them sets the variable."""
         body = self.commands[first:]
-        if any(command.words and _may_set(command.words[0]) for command in body):
+        if any(command.words and may_set(command.words[0]) for command in body):
             return
         for number, command in enumerate(body, first):
             self.commands[number] = replace(command, loops=((name, words), *command.loops))
@@ -255,7 +266,11 @@ class StatementReader(WordReader):
             given="\n".join(given) if given else None,
         )
         self.commands.append(command)
-        moved = shell_directories.after(command.words, here, home=self.home, seen=self.seen)
+        if words and words[0].text in RESERVED:
+            self.doubt(f"`{words[0].text}` is taken for a command")
+            self.misread = True
+        self.moves += shell_directories.moves(command.words)
+        moved = shell_directories.after(command.words, here, home=self.home, seen=self.seen, unsettled=self.unsettled)
         if moved != (here, here) or here is None:
             self.moved.append(node.end_byte)
         return moved
@@ -266,6 +281,7 @@ class StatementReader(WordReader):
         if node.children[0].type not in ("[", "[[") or (node.children[0].type == "[[" and not file_tests(node)):
             self.doubt(f"`{node.children[0].type}` evaluates arithmetic")
             self._search(node, here, depth)
+            self.commands.append(Command(words=(), redirects=redirects, directories=here))
             return here, here
         tests: list[list[Word]] = [[]]
         for leaf in words_in_brackets(node):
@@ -291,6 +307,7 @@ class StatementReader(WordReader):
                 targets.append(self._known_word(child, depth))
         if len(targets) != 1:
             self.doubt(f"a redirection `{operator}` with {len(targets)} targets")
+            operator = ">"  # what it does to them is not known
         if operator in (">&", "<&") and all(word.known and re.fullmatch(r"[0-9]+-?|-", word.text) for word in targets):
             return []
         if operator == ">&":
@@ -303,15 +320,18 @@ class StatementReader(WordReader):
     def _heredoc(self, node: "Node", redirects: list[Redirect], given: list[str], depth: int) -> list["Node"]:
         """Its plain text is input; gives back what else the grammar hung on it."""
         rest: list[Node] = []
+        expands = True
         for child in node.children:
             match child.type:
                 case "<<" | "<<-":
                     self._operator(child)
                 case "heredoc_start":
                     self.spans.append((child.start_byte, child.end_byte))
+                    expands = not re.search(r"['\"\\]", source_text(child))
                 case "heredoc_body":
                     self.heredocs.append((child.start_byte, child.end_byte))
                     given.append(source_text(child))
+                    self.misread = self.misread or (expands and _BACKTICK.search(given[-1]) is not None)
                     if any(inner.type != "heredoc_content" for inner in child.named_children):
                         self.doubt("a heredoc whose text the shell expands")
                         self._search(child, None, depth)
@@ -353,7 +373,7 @@ class StatementReader(WordReader):
         return Word(text=source_text(node), known=False, span=(node.start_byte, node.end_byte))
 
     def _unknown(self, node: "Node", here: Directories, depth: int) -> None:
-        self.doubt(f"{_KINDS.get(node.type, node.type.replace('_', ' '))} in the command")
+        self.doubt(f"{kind_of(node.type)} in the command")
         self._search(node, here, depth)
 
     def _search(self, node: "Node", here: Directories, depth: int) -> None:
@@ -361,6 +381,8 @@ class StatementReader(WordReader):
         if depth > MAX_DEPTH:
             self.doubt("the command is nested too deeply")
             return
+        self.searched = True
+        here = None if self.adrift else here
         for child in node.children:
             if child.type in ("command", "redirected_statement", "test_command", "list", "pipeline"):
                 self.statement(child, here, depth + 1)
@@ -370,23 +392,3 @@ class StatementReader(WordReader):
                 )
             else:
                 self._search(child, here, depth + 1)
-
-
-def _may_set(name: Word) -> bool:
-    return not name.plain or name.text in _SETTERS
-
-
-_KINDS = {
-    "command_substitution": "a command substitution",
-    "process_substitution": "a process substitution",
-    "function_definition": "a function definition",
-    "arithmetic_expansion": "arithmetic",
-    "declaration_command": "a variable declaration",
-    "variable_assignment": "an assignment",
-    "variable_assignments": "assignments",
-    "unset_command": "`unset`",
-    "c_style_for_statement": "a loop",
-    "while_statement": "a loop",
-    "case_statement": "a `case`",
-    "ERROR": "something unreadable",
-}

@@ -90,6 +90,8 @@ class WordReader(ABC):
     doubts: list[str] = field(default_factory=list[str])
     spans: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     pwd_uses: list[int] = field(default_factory=list[int])  # where $PWD stands: before any `cd` it is `cwd`
+    unsettled: bool = False  # the line may change what HOME is, or how wildcards and values are read
+    lost: bool = False  # the line moves, so that $PWD may be another directory than `cwd`
     bound: set[str] = field(
         default_factory=set[str]
     )  # variables that the line itself gives a value: unknown, no secret
@@ -117,6 +119,7 @@ class WordReader(ABC):
             ("braces that the shell expands", _expands_braces(unquoted)),
             ("a wildcard with unusual brackets", "[" in _BRACKETS.sub("", unquoted)),
             ("`~` after `=`, which the shell expands", _ASSIGNED_TILDE.match(unquoted)),
+            ("a wildcard in a line that may change how it is read", self.unsettled and _GLOB.search(unquoted)),
         ):
             if found:
                 self.doubt(reason)
@@ -157,7 +160,7 @@ class WordReader(ABC):
                     out.append(_Piece(source, source))
                     return False
                 out.extend(_unescaped(plain))
-                return not node.named_children
+                return not node.named_children and not (self.unsettled and plain != source)
             case "raw_string":
                 out.append(_Piece(source[1:-1]))
                 return True
@@ -225,7 +228,10 @@ class WordReader(ABC):
             out.append(_Piece(value))
             if name == "PWD":
                 self.pwd_uses.append(node.start_byte)
-            return not re.search(r"[\s*?\[\\]", value)
+            changed = self.unsettled or (self.lost and name == "PWD")
+            if changed:
+                self.doubt(f"${name} in a line that may change it, or how its value is read")
+            return not changed and not re.search(r"[\s*?\[\\]", value)
         if source == "$?":
             out.append(_Piece("0", "[0-9]*"))  # some number
             return True
@@ -242,6 +248,8 @@ class WordReader(ABC):
         if not source.startswith("~"):
             return source
         if source == "~" or source.startswith("~/"):
+            if self.unsettled:
+                self.doubt("`~` in a line that may change where it leads")
             return re.sub(r"([\s*?\[\\'\"])", r"\\\1", self.home) + source[1:]
         self.doubt(f"`{source.split('/')[0]}`, another home directory")
         return None

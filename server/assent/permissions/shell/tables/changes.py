@@ -1,5 +1,6 @@
 """What a command that is not read-only changes below its words: its own, or those that a search hands to it."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -45,7 +46,7 @@ def changing(command: Command, part: Part, *, harmless: Harmless) -> Part:
 
 def _targets(word: Word, command: Command, name: str) -> tuple[Word, ...]:
     """The files that an unknown word stands for: those a loop goes through, or the word itself, which asks."""
-    if name in _SCRIPTED and word.text[:1] not in "$`":
+    if name in _SCRIPTED and not word.wild and re.fullmatch(r"[^$`].*[$`].*", word.text, re.DOTALL):
         return ()  # its program, with a value in it
     looped = dict(command.loops).get(word.text.strip("${}"))
     return looped if looped is not None and not word.splits else (word,)
