@@ -222,3 +222,9 @@ def _run(ws: Scratch, command: str) -> str:
         timeout=60,
     )
     return ran.stdout
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_command_with_an_empty_name_is_judged_like_any_other(ws: Scratch, mode: str) -> None:
+    with_name, without = (ws.bash(f'cd "$x"; {name} a; frobnicate b', mode=mode) for name in ("nothing", "''"))
+    assert without.decision == with_name.decision

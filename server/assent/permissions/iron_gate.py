@@ -35,7 +35,7 @@ def iron_reason(case: Case) -> str | None:
             return f"{located.written} holds {reason}."
     if case.shell is None:
         return None
-    if case.shell.script.unread:
+    if case.shell.script.lost:
         return f"Nobody could read the command: {case.shell.doubts[0]}."
     if moved := git_moved(case.shell.script.text, (part.argv for part in case.shell.parts if not part.harmless)):
         return f"`{moved}` tells git where its files are or come from, so nobody can tell which it would change."
@@ -102,7 +102,7 @@ def _moved_into_protected(case: Case) -> str | None:
     """A folder that the line may move to, and in which nothing is changed unasked."""
     assert case.shell is not None
     for part in case.shell.parts:
-        if part.argv and (part.argv[0] in MOVES or not part.argv[0][0].isalnum()):
+        if part.argv and (part.argv[0] in MOVES or not part.argv[0][:1].isalnum()):
             for use in (*part.reads, *part.maybe):
                 if any(_protected(case, located, sure=False) for located in case.locations(use) or ()):
                     return use.word.text

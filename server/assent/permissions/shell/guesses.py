@@ -305,7 +305,7 @@ def _tails(words: Sequence[Word]) -> tuple[Tail, ...]:
 
 def _texts(words: Sequence[Word], name: str) -> Iterator[str]:
     for word in words:
-        text = _BANG.sub("", word.text, count=1)
+        text = word.text if name in SHELLS else _BANG.sub("", word.text, count=1)
         if text != word.text:
             yield text
         if _SPLITS.search(word.text):

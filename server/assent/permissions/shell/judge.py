@@ -233,7 +233,7 @@ def _guessed(guess: Guess, command: Command, line: LineState) -> Iterator[Part]:
         )
         if not guess.weak:
             line.blind.extend(inside.blind)
-            if inside.script.unread and any(program(word) in SHELLS or word.text == "eval" for word in command.words):
+            if inside.script.lost and any(program(word) in SHELLS or word.text == "eval" for word in command.words):
                 line.blind.append(f"nobody could read `{text}`")
             line.unnamed.extend(inside.unnamed)
             line.unchecked.extend((*inside.doubts, *inside.unchecked))

@@ -35,9 +35,15 @@ class Script:
     text: str
     commands: tuple[Command, ...] = ()
     doubts: tuple[str, ...] = ()
-    unread: bool = False  # what it does cannot be read: it may hold commands that are not among these
+    unread: bool = False  # not even searched for commands
+    misread: bool = False  # searched, but it may hold commands that are not among these
     unsettled: bool = False  # it may change what its own words mean
     crowded: bool = False  # has more words than are looked at: none of them was read
+
+    @property
+    def lost(self) -> bool:
+        """Does nobody know what it would do?"""
+        return self.unread or self.misread
 
 
 def read(
@@ -68,7 +74,7 @@ def read(
         text=text,
         commands=tuple(reader.commands),
         doubts=tuple(dict.fromkeys(reader.doubts)),
-        unread=tree.root_node.has_error or reader.misread,
+        misread=tree.root_node.has_error or reader.misread,
         unsettled=reader.unsettled,
     )
 
