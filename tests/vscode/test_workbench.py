@@ -94,6 +94,7 @@ def test_in_the_workbench(name: str, outcome: Outcome) -> None:
 
 def _told(name: str, output: str) -> str:
     """What was printed of one scene: what it logged while it failed stands before its name, the failure after it."""
-    at = output.find(f"not ok {output.partition(f' - {name}')[0].rsplit('not ok ', 1)[-1]}")
-    begin, end = output.rfind("\n  ...\n", 0, max(at, 0)), output.find("\n  ...\n", max(at, 0))
+    failed = re.search(rf"^not ok \d+ - {re.escape(name)}$", output, re.MULTILINE)
+    at = failed.start() if failed else 0
+    begin, end = output.rfind("\n  ...\n", 0, at), output.find("\n  ...\n", at)
     return output[max(begin, 0) : end if end > 0 else None][-10_000:]

@@ -172,7 +172,9 @@ export class SetupActions {
   }
 }
 
-function rowOf(node: SetupNode): SetupRow {
+/** A row that the list has just drawn anew may come as nothing: the editor then does not know which one was meant. */
+function rowOf(node: SetupNode | undefined): SetupRow {
+  if (!node) throw new Error("the list has just changed. Choose it once more");
   return "row" in node ? node.row : { label: node.group.label };
 }
 

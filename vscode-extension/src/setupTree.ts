@@ -27,6 +27,8 @@ import type { ServerProcess } from "./serverProcess";
 import { explain, type Sessions } from "./sessions";
 
 const SOON_MS = 250;
+/** How long rows count that were asked for before the list wants them; it wants them at once, or is not looked at. */
+const FRESH_MS = 2000;
 const listed = ({ servers, withheld }: McpServers) => mcpRows(servers, withheld);
 
 export interface Group {
@@ -37,13 +39,16 @@ export interface Group {
   rows(ask: <T>(method: string, params?: Json) => Promise<T>, sessions: Sessions): Promise<SetupRow[]>;
 }
 
-export type SetupNode = { group: Group } | { row: SetupRow; under: string };
+type GroupNode = { group: Group };
+export type SetupNode = GroupNode | { row: SetupRow; under: string };
 
 export class SetupTree implements vscode.TreeDataProvider<SetupNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<SetupNode | undefined>();
   private readonly disposables: vscode.Disposable[] = [];
-  private readonly nodes: { group: Group }[] = GROUPS.map((group) => ({ group }));
+  private readonly nodes: GroupNode[] = GROUPS.map((group) => ({ group }));
   private readonly stale = new Set<string>();
+  private readonly open = new Set<string>();
+  private readonly renewed = new Map<string, { rows: SetupRow[]; until: number }>();
   private timer: NodeJS.Timeout | undefined;
   readonly onDidChangeTreeData = this.changed.event;
 
@@ -52,9 +57,11 @@ export class SetupTree implements vscode.TreeDataProvider<SetupNode>, vscode.Dis
     private readonly sessions: Sessions,
   ) {
     server.handle((client) => client.onNotification(NOTIFICATIONS.roster, () => this.refresh("sessions")));
+    const view = vscode.window.createTreeView<SetupNode>("assent.setup", { treeDataProvider: this, showCollapseAll: true });
     this.disposables.push(
       this.changed,
-      vscode.window.createTreeView("assent.setup", { treeDataProvider: this, showCollapseAll: true }),
+      view,
+      view.onDidCollapseElement(({ element }) => void ("group" in element && this.open.delete(element.group.name))),
       server.onDidStart(() => this.changed.fire(undefined)),
       sessions.onEvent(({ params }) => {
         const { event, parentToolUseId } = params;
@@ -71,19 +78,39 @@ export class SetupTree implements vscode.TreeDataProvider<SetupNode>, vscode.Dis
     this.stale.add(group);
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      for (const node of this.nodes) if (this.stale.has(node.group.name)) this.changed.fire(node);
+      const stale = this.nodes.filter(({ group: { name } }) => this.stale.has(name));
       this.stale.clear();
+      for (const node of stale) void this.renew(node);
     }, SOON_MS);
+  }
+
+  /**
+   * An open group's rows are asked for before the list hears of the change: a list that waits for rows has forgotten
+   * those that it still shows, and a press on one of them would be lost.
+   */
+  private async renew(node: GroupNode): Promise<void> {
+    const { name } = node.group;
+    if (this.open.has(name)) this.renewed.set(name, { rows: await this.rowsOf(node), until: Date.now() + FRESH_MS });
+    this.changed.fire(node);
   }
 
   async getChildren(node?: SetupNode): Promise<SetupNode[]> {
     if (!node) return this.nodes.filter(({ group }) => this.server.serves(group.method));
     if ("row" in node) return (node.row.rows ?? []).map((row) => ({ row, under: `${node.under}/${node.row.label}` }));
+    const { name } = node.group;
+    this.open.add(name);
+    const renewed = this.renewed.get(name);
+    this.renewed.delete(name);
+    const rows = renewed && Date.now() < renewed.until ? renewed.rows : await this.rowsOf(node);
+    return rows.map((row) => ({ row, under: name }));
+  }
+
+  private async rowsOf({ group }: GroupNode): Promise<SetupRow[]> {
     try {
-      const rows = await node.group.rows((method, params = where()) => this.server.request(method, params), this.sessions);
-      return (rows.length > 0 ? rows : [{ label: "none" }]).map((row) => ({ row, under: node.group.name }));
+      const rows = await group.rows((method, params = where()) => this.server.request(method, params), this.sessions);
+      return rows.length > 0 ? rows : [{ label: "none" }];
     } catch (error) {
-      return [{ row: { label: explain(error), icon: "warning" }, under: node.group.name }];
+      return [{ label: explain(error), icon: "warning" }];
     }
   }
 

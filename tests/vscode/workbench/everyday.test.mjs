@@ -272,9 +272,8 @@ scene("someone who looks elsewhere is told that it waits, and that it has finish
     document.dispatchEvent(new Event("visibilitychange"));
   });
   await bench.command("Assent: Allow Once");
-  await toast("Assent has finished").waitFor();
+  await bench.pressNotice("Assent has finished", "Show");
   assert.equal(bench.read("noticed.txt"), "");
-  await toast("Assent has finished").locator(".monaco-button").filter({ hasText: "Show" }).click();
   await bench.page.evaluate(() => {
     delete document.hasFocus;
     document.dispatchEvent(new Event("visibilitychange"));
@@ -289,8 +288,7 @@ scene("an ask that was in view is told when someone looks away from it", async (
   await bench.chat.locator(".card.ask").waitFor();
   assert.equal(await toast(/Assent asks: .*seen\.txt/).count(), 0);
   await bench.showExplorer();
-  await toast(/Assent asks: .*seen\.txt/).waitFor();
-  await toast(/Assent asks: .*seen\.txt/).locator(".monaco-button").filter({ hasText: "Show" }).click();
+  await bench.pressNotice(/Assent asks: .*seen\.txt/, "Show");
   await bench.chat.locator('.card.ask [data-answer="once"]').click();
   await answer("Seen.");
 });

@@ -377,6 +377,31 @@ export class Workbench {
     }, `the file dialog to take ${path}`);
   }
 
+  /**
+   * A notification, in the list that keeps them: a toast goes by itself after some seconds, also from under a mouse that
+   * is on its way to its button.
+   */
+  async noticed(text) {
+    const notice = this.page.locator(".notifications-center.visible .notification-list-item").filter({ hasText: text }).first();
+    await until(async () => {
+      if (!(await notice.isVisible())) await this.command("Notifications: Show Notifications");
+      await notice.waitFor({ timeout: 5000 });
+      return true;
+    }, `the notification ${text}`);
+    return notice;
+  }
+
+  /** Presses a button of a notification, and hides the list of them. */
+  async pressNotice(text, button) {
+    const notice = await this.noticed(text);
+    await notice.locator(".monaco-button").filter({ hasText: button }).click();
+    const hide = this.page.locator('.notifications-center.visible .action-label[aria-label^="Hide Notifications"]');
+    await until(async () => {
+      if (await hide.isVisible()) await hide.click({ timeout: 5000 });
+      return !(await hide.isVisible());
+    }, "the list of notifications to be hidden");
+  }
+
   /** What the workbench asks for at this moment: the quick input and any dialog, in words. */
   async asked() {
     const shown = this.page.locator(".quick-input-widget:visible, .monaco-dialog-box:visible");

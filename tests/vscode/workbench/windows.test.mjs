@@ -150,17 +150,12 @@ scene("an ask that waited while no window was open is told by the next one, whic
   await neovim.see("Assent asks", "touch unseen");
   await neovim.stop(); // the only client of that host
   await elsewhere(bench.folder, async () => {
-    // A toast goes after some seconds, and a busy machine looks later: the list of notifications keeps it.
-    const notice = bench.page.locator(".notification-list-item").filter({ hasText: "While no window was open" });
-    await until(async () => {
-      if (!(await notice.count())) await bench.command("Notifications: Show Notifications");
-      await notice.first().waitFor({ timeout: 5000 });
-      return true;
-    }, "the notice");
-    assert.match(await notice.first().textContent(), /“make it” waits for your answer: Run touch unseen/);
-    assert.equal(await notice.count(), 1);
+    const notice = await bench.noticed("While no window was open");
+    assert.match(await notice.textContent(), /“make it” waits for your answer: Run touch unseen/);
+    const all = bench.page.locator(".notifications-center .notification-list-item").filter({ hasText: "While no window was open" });
+    assert.equal(await all.count(), 1);
     await bench.shot("missed");
-    await notice.locator(".monaco-button").filter({ hasText: "Show" }).click();
+    await bench.pressNotice("While no window was open", "Show");
     await bench.chat.locator(".card.ask").filter({ hasText: "touch unseen" }).waitFor();
     assert.equal(existsSync(join(bench.folder, "unseen")), false);
     await bench.chat.locator('.card.ask [data-answer="once"]').click();
