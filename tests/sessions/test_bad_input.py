@@ -88,7 +88,8 @@ async def test_a_hook_that_fails_is_seen_once_with_the_file_and_line_that_name_i
     file = cwd.parent / ".config/assent/settings.json"
     file.parent.mkdir(parents=True)
     handler = {"type": "command", "command": body, "timeout": 2 if outcome == "timeout" else 60}
-    file.write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": [handler]}]}}, indent=1))
+    event = "Stop" if case == "broken JSON" else "UserPromptSubmit"  # there, words that are no JSON are context
+    file.write_text(json.dumps({"hooks": {event: [{"hooks": [handler]}]}}, indent=1))
     front = Front()
     async with headless(Options(source_seconds=60, offline=True, interactive=True)) as app:
         opened = await app.sessions.request("assent/session/new", {"cwd": str(cwd)}, Call(front=front))

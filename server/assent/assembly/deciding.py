@@ -38,8 +38,11 @@ class Deciding:
     def matches_rule(self, rule: str, tool: str, given: Json, cwd: str) -> bool:
         """Whether a hook's `if` covers a call, as a deny rule would. A call that cannot be read counts as covered."""
         from assent.permissions.chain import decide
+        from assent.permissions.shell.syntax.grammar import read
 
         parse_rule(rule, behaviour="deny")
+        if tool == "Bash" and read(str(given.get("command", "")), cwd=cwd, home=self._home).lost:
+            return True
         action = Action(
             tool=tool,
             input=given,

@@ -12,7 +12,7 @@ import pytest
 from keyring.backends.SecretService import Keyring
 
 from assent.extensions.mcp.worker import tokens
-from assent.extensions.mcp.worker.tokens import TokenPlace
+from assent.extensions.mcp.worker.token_place import TokenPlace
 from assent.types.mcp import McpCall, McpResult
 from extensions.mcp.test_web import signed_in, text
 from mcpserver import entry

@@ -24,7 +24,7 @@ from anyio.abc import TaskGroup
 
 from assent.extensions.mcp.processes import descendants
 from assent.extensions.mcp.worker.connection import Connection
-from assent.extensions.mcp.worker.encoding import encoded
+from assent.extensions.mcp.worker.encoded_lines import encoded
 from assent.extensions.mcp.worker.failure import Failed
 from assent.extensions.mcp.worker.sign_in import StoredTokens
 from assent.extensions.mcp.worker.trimming import trimmed, trimmed_prompt

@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp.client.client import Client
 from mcp.client.session import ClientSession
 
-from assent.extensions.mcp.worker.encoding import encoded
+from assent.extensions.mcp.worker.encoded_lines import encoded
 from assent.extensions.mcp.worker.failure import Failed
 from assent.extensions.mcp.worker.schemas import mended
 from assent.extensions.mcp.worker.stdio import ServerLog

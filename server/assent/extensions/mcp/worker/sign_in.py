@@ -34,7 +34,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from assent.extensions.mcp.worker.tokens import TokenPlace
+from assent.extensions.mcp.worker.token_place import TokenPlace
 from assent.extensions.mcp.worker.web import WebRefusal, http_client
 
 Json = dict[str, Any]
