@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from keyring.backends.SecretService import Keyring
 
-from assent.extensions.mcp.worker import tokens
+from assent.extensions.mcp.worker import token_place
 from assent.extensions.mcp.worker.token_place import TokenPlace
 from assent.types.mcp import McpCall, McpResult
 from extensions.mcp.test_web import signed_in, text
@@ -195,7 +195,7 @@ async def test_a_keyring_that_never_answers_is_not_waited_for(
     tmp_path: Path, service: SecretService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.start()
-    monkeypatch.setattr(tokens, "KEYRING_SECONDS", 0.5)
+    monkeypatch.setattr(token_place, "KEYRING_SECONDS", 0.5)
     place = TokenPlace("https://example.org/mcp", folder=str(tmp_path / "c"))
     service.freeze()
     await place.store(tokens="t-1")
